@@ -61,6 +61,14 @@ class Degraded(StrEnum):
         }[self]
 
 
+class Approvals(StrEnum):
+    """What hermes does before a dangerous command (rule A1)."""
+
+    ASK = "ask"
+    DENY = "deny"
+    BYPASS = "bypass"
+
+
 @dataclass(frozen=True, slots=True)
 class Persona:
     """Somebody who speaks in the feed. `colour` is a name or `#rrggbb`, and only ever helps."""

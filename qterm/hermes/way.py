@@ -12,13 +12,23 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from qterm.model import Approvals
 
-class Approvals(StrEnum):
-    """What hermes does before a dangerous command (rule A1)."""
-
-    ASK = "ask"
-    DENY = "deny"
-    BYPASS = "bypass"
+__all__ = [
+    "Approvals",
+    "Failed",
+    "FailureKind",
+    "HermesEvent",
+    "HermesRequest",
+    "HermesWay",
+    "Outcome",
+    "Replied",
+    "SessionSeen",
+    "Started",
+    "Stopped",
+    "TextDelta",
+    "ToolSeen",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from qterm.context import Caps
-from qterm.hermes.way import Approvals
-from qterm.model import Persona
+from qterm.model import Approvals, Persona
 
 
 class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,0 +1,92 @@
+"""Files and folders that only the operator can read: 0700 and 0600, whatever the umask.
+
+Everything qterm keeps is private by default. These helpers raise OSError as it comes; the rooms
+that call them turn it into their own sentence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def private_folder(path: Path) -> Path:
+    """Make the folder, with the parents it needs, and give it mode 0700; returns `path`.
+
+    Parents that are made here are 0700 too; those that were there stay as they are. A folder that
+    was there is closed for others, but for one that is shared on purpose (the sticky bit, as on
+    `/tmp`), the root folder, and one of another user: these keep their mode. Raises OSError.
+    """
+    missing: list[Path] = []
+    folder = path
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for folder in reversed(missing):
+        with contextlib.suppress(FileExistsError):  # another qterm was quicker
+            folder.mkdir(mode=FOLDER_MODE)
+        folder.chmod(FOLDER_MODE)
+    if not path.is_dir():
+        raise NotADirectoryError(20, "not a folder", str(path))
+    found = path.stat()
+    shared = bool(found.st_mode & stat.S_ISVTX) or path.resolve().parent == path.resolve()
+    if not shared and found.st_uid == os.geteuid():
+        _set_mode(path, found.st_mode, FOLDER_MODE)
+    return path
+
+
+def touch_private(path: Path) -> Path:
+    """Make an empty file of mode 0600, or give 0600 to the one that is there; returns `path`.
+
+    The file's words stay as they are. A file that exists is never opened: closing it would drop
+    the locks that SQLite holds on it elsewhere in this process. Raises OSError.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
+    found = path.stat()
+    if stat.S_ISREG(found.st_mode):
+        _set_mode(path, found.st_mode, FILE_MODE)
+    return path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a whole file of mode 0600 in one step: afterwards it is the old or the new one.
+
+    Written beside it, flushed to the disk, then moved into place. A link is followed, so that a
+    linked file stays linked. The folder has to be there. Raises OSError; nothing is left behind.
+    """
+    target = Path(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), FILE_MODE)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _set_mode(path: Path, found: int, wanted: int) -> None:
+    if stat.S_IMODE(found) != wanted:
+        path.chmod(wanted)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the move itself last through a power cut, where the file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
