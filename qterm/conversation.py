@@ -16,6 +16,18 @@ from datetime import datetime
 from pathlib import Path
 
 from qterm.context import QContext, reading_limit, render_q_context
+from qterm.events import (
+    Accepted,
+    Began,
+    ContextReady,
+    Event,
+    Finished,
+    NotStored,
+    ReplyText,
+    TakenBack,
+    ToolUsed,
+    Waiting,
+)
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
 from qterm.frame import ChatFrame
 from qterm.hermes import way as hermes
@@ -38,92 +50,32 @@ class SendError(ValueError):
     """A frame that can't be sent at all; the text is one sentence. Nothing was stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """The operator's message is stored; from here on it can't be lost."""
+__all__ = [
+    "Accepted",
+    "Began",
+    "Composed",
+    "ContextReady",
+    "Conversation",
+    "Event",
+    "Finished",
+    "NotStored",
+    "ReplyText",
+    "SendError",
+    "TakenBack",
+    "ToolUsed",
+    "Waiting",
+]
 
-    turn: Turn
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The message waits for others of its thread, `ahead` of them."""
-
-    turn: Turn
-    ahead: int
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """The message was taken back while it waited; it is in the feed no more."""
-
-    turn: Turn
+_Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ContextReady:
-    """What goes with the message; `context` is None where it was given or there is none."""
+class Composed:
+    """A message with what goes in front of it: the `prompt` as hermes gets it."""
 
-    turn: Turn
+    prompt: str
     context: QContext | None
     degraded: Degraded | None
-
-
-@dataclass(frozen=True, slots=True)
-class Began:
-    """hermes is at work. `approvals` is what is in force for this turn (rule A1)."""
-
-    turn: Turn
-    approvals: hermes.Approvals
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyText:
-    """More of Q's answer; `reply` is Q's turn, its text as last stored."""
-
-    turn: Turn
-    reply: Turn
-    delta: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUsed:
-    """Q runs a tool, or one has ended."""
-
-    turn: Turn
-    tool: hermes.ToolSeen
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The turn is over and stored: its state says how. `reply` is Q's turn, if anything came."""
-
-    turn: Turn
-    reply: Turn | None
-    failure: hermes.Failed | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NotStored:
-    """The outcome could not be stored: here are its words. It is tried again until `close`."""
-
-    turn: Turn
-    text: str
-    reason: str
-
-
-Event = (
-    Accepted
-    | Waiting
-    | TakenBack
-    | ContextReady
-    | Began
-    | ReplyText
-    | ToolUsed
-    | Finished
-    | NotStored
-)
-_Emit = Callable[[Event], None]
 
 
 @dataclass(slots=True)
@@ -162,16 +114,14 @@ class Conversation:
 
     # -- what the faces call ----------------------------------------------------------------
 
-    async def send(
-        self, frame: ChatFrame, *, again_of: int | None = None
-    ) -> AsyncIterator[Event]:
+    async def send(self, frame: ChatFrame, *, again_of: int | None = None) -> AsyncIterator[Event]:
         """Send one message; the only way in.
 
         Yields `Accepted` once it is stored and `Finished` (or `TakenBack`) last. Raises SendError
         for a frame that can't be sent and FeedError where it can't be stored: then hermes was
         never started. `again_of` is the turn whose text is sent once more.
         """
-        self._check(frame)
+        self.check(frame)
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(frame, again_of, events.put_nowait))
         self._tasks[task] = None
@@ -236,6 +186,25 @@ class Conversation:
             older_turns=older,
         )
 
+    async def compose(self, frame: ChatFrame, text: str, before: int | None = None) -> Composed:
+        """The text for hermes: block and message, or the bare message (rules C2, C6, F1).
+
+        `text` is the message as it was stored, `before` its id: what came later is not told.
+        """
+        context, block, degraded = None, frame.given_context, None
+        if block is None:
+            try:
+                async with asyncio.timeout(CONTEXT_SECONDS):
+                    context = await self.context(before)
+                block = context.text
+            except Exception as error:  # noqa: BLE001 - whatever it is, the message still goes (C6)
+                log.warning("a message goes without context: %s", type(error).__name__)
+                degraded, block = Degraded.NO_CONTEXT, ""
+        prompt = f"{block}\n\n{text}" if block else text
+        if block and not await self.way.carries(prompt):
+            degraded, prompt = Degraded.NO_CONTEXT, text
+        return Composed(prompt, context, degraded)
+
     async def close(self) -> None:
         """End everything that runs or waits; it is stored as interrupted, its words kept."""
         self._closing = True
@@ -252,7 +221,8 @@ class Conversation:
 
     # -- the steps of a turn ------------------------------------------------------------------
 
-    def _check(self, frame: ChatFrame) -> None:
+    def check(self, frame: ChatFrame) -> None:
+        """Raise SendError for a frame that can't be sent at all."""
         if self._closing:
             raise SendError("qterm is closing; the message was not sent.")
         if frame.task_id is not None:
@@ -344,21 +314,11 @@ class Conversation:
                     pass  # a home turn is never continued (rule C1)
 
     async def _prompt(self, frame: ChatFrame, running: _Running, emit: _Emit) -> str:
-        """The text for hermes: block and message, or the bare message (rules C2, C6, F1)."""
-        turn, context, block = running.turn, None, frame.given_context
-        if block is None:
-            try:
-                async with asyncio.timeout(CONTEXT_SECONDS):
-                    context = await self.context(before=turn.id)
-                block = context.text
-            except Exception as error:  # noqa: BLE001 - whatever it is, the message still goes (C6)
-                log.warning("turn %d goes without context: %s", turn.id, type(error).__name__)
-                running.degraded, block = Degraded.NO_CONTEXT, ""
-        prompt = f"{block}\n\n{turn.text}" if block else turn.text
-        if block and not await self.way.carries(prompt):
-            running.degraded, prompt = Degraded.NO_CONTEXT, turn.text
-        emit(ContextReady(turn, context, running.degraded))
-        return prompt
+        turn = running.turn
+        composed = await self.compose(frame, turn.text, before=turn.id)
+        running.degraded = composed.degraded
+        emit(ContextReady(turn, composed.context, composed.degraded))
+        return composed.prompt
 
     async def _more(self, running: _Running, delta: str, emit: _Emit) -> None:
         """Keep what has come of the answer, on the disk every half second."""

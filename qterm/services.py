@@ -8,10 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+
+import msgspec
 
 from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
-from qterm.hermes.way import HermesWay
+from qterm.frame import ChatFrame
+from qterm.hermes.locate import HermesPlace, find_hermes
+from qterm.hermes.model_state import model_state
+from qterm.hermes.place import HermesNotFound
+from qterm.hermes.spawn import SpawnWay
+from qterm.hermes.way import HermesRequest
+from qterm.private import private_folder
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
 
@@ -33,13 +42,25 @@ class StartState:
     command: tuple[str, ...] = ()
 
 
+class DryRun(msgspec.Struct, frozen=True, rename="camel"):
+    """The call a message would make: folder, what changes in the environment, arguments."""
+
+    cwd: str
+    environ: dict[str, str]
+    dropped: list[str]
+    argv: list[str]
+    stdin: str | None
+    approvals: str
+    degraded: str | None
+
+
 @dataclass(slots=True)
 class Services:
     """The parts, put together. `notices` are sentences the operator should see once."""
 
     loaded: Loaded
     feed: FeedSource
-    way: HermesWay
+    way: SpawnWay
     conversation: Conversation
     environ: Mapping[str, str]
     notices: tuple[str, ...] = ()
@@ -55,11 +76,65 @@ class Services:
         """Where qterm keeps its files."""
         return self.loaded.paths
 
+    def find_hermes(self) -> HermesPlace:
+        """Which hermes and which home; raises HermesNotFound."""
+        return find_hermes(self.settings.hermes, self.environ)
+
     def first_start(self) -> StartState:
         """Look for hermes and its model; reads files only and starts nothing."""
-        raise NotImplementedError
+        try:
+            place = self.find_hermes()
+        except HermesNotFound as error:
+            return StartState(FirstStart.NO_HERMES, str(error))
+        state = model_state(place.home, self.environ)
+        kind = FirstStart.READY if state.is_set else FirstStart.NO_MODEL
+        return StartState(kind, state.sentence, place.command)
+
+    async def dry_run(self, frame: ChatFrame) -> DryRun:
+        """The call this frame would make now; nothing is stored or sent (raises SendError)."""
+        self.conversation.check(frame)
+        composed = await self.conversation.compose(frame, frame.text)
+        request = HermesRequest("dry-run", composed.prompt, self.conversation.home_cwd)
+        dry = await self.way.dry_run(request)
+        kept = dry.environ
+        changed = {name: value for name, value in kept.items() if self.environ.get(name) != value}
+        return DryRun(
+            cwd=str(request.cwd),
+            environ=changed,
+            dropped=sorted(set(self.environ) - set(kept)),
+            argv=list(dry.call.argv),
+            stdin=dry.call.stdin,
+            approvals=dry.call.approvals.value,
+            degraded=composed.degraded.value if composed.degraded else None,
+        )
 
     async def close(self) -> None:
         """End what runs, then let go of the feed."""
         await self.conversation.close()
         await self.feed.close()
+
+
+async def open_services(
+    loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False
+) -> Services:
+    """Open the feed and put the parts together; hermes is not started. Raises FeedError."""
+    from qterm.feed.owner import current_owner
+    from qterm.feed.store import open_store
+
+    paths, settings = loaded.paths, loaded.settings
+    feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
+    way = SpawnWay(
+        lambda: find_hermes(settings.hermes, environ),
+        approvals=settings.hermes.approvals,
+        cache_dir=paths.cache_dir,
+        environ=environ,
+    )
+    conversation = Conversation(
+        feed, way, settings, current_owner(), _empty_folder(paths.home_cwd)
+    )
+    return Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
+
+
+def _empty_folder(path: Path) -> Path:
+    """Home turns run in a folder without anything hermes could take for instructions (rule S8)."""
+    return private_folder(path)

@@ -1,0 +1,65 @@
+"""`qterm` without a command opens the screen; `qterm demo` does anything as a rehearsal."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+
+import click
+
+from qterm.cli import exit_codes
+from qterm.cli.run import Refused, Setting
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def demo(setting: Setting, arguments: tuple[str, ...]) -> None:
+    """Rehearse: the real hermes with a scripted model, in a throw-away folder.
+
+    Without ARGUMENTS the screen opens; with them that command runs, as in `qterm demo send "hello"`.
+    Nothing is left behind, and nothing of yours is touched.
+    """
+    if arguments in {("--help",), ("-h",)}:
+        click.echo(click.get_current_context().get_help())
+        return
+    sys.exit(rehearse(list(arguments), setting))
+
+
+def rehearse(arguments: list[str], setting: Setting) -> int:
+    """Run a command line inside a rehearsal; returns its exit code."""
+    from qterm.cli.app import run
+    from qterm.hermes.locate import HermesNotFound
+    from qterm.rehearsal.demo import Rehearsal
+
+    with ExitStack() as stack:
+        try:
+            stage = stack.enter_context(Rehearsal(setting.environ))
+        except HermesNotFound as error:
+            raise Refused(str(error)) from error
+        inner = Setting(
+            config=stage.config,
+            data_dir=stage.data_dir,
+            debug=setting.debug,
+            environ=stage.environ,
+            is_demo=True,
+        )
+        return run(arguments, inner)
+
+
+def open_screen(setting: Setting) -> None:
+    """Open the screen; a rehearsal chosen on the first-start screen follows it."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused(
+            "The screen needs a terminal; `qterm send TEXT` works without one.", exit_codes.USAGE
+        )
+    from qterm.tui.app import Leave, run_screen
+
+    outcome = run_screen(setting.load(), environ=setting.environ, is_demo=setting.is_demo)
+    if outcome is Leave.REHEARSE:
+        rehearse([], setting)
+        return
+    sys.exit(outcome.exit_code)

@@ -1,0 +1,41 @@
+"""`qterm doctor`: what qterm found, and a mend for each fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from qterm.cli import exit_codes, show
+from qterm.cli.run import Setting
+
+if TYPE_CHECKING:
+    from qterm.doctor import Check
+
+_MARKS = {"ok": "ok  ", "info": "    ", "warn": "warn", "fail": "FAIL"}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@click.pass_obj
+def doctor(setting: Setting, as_json: bool) -> None:
+    """Look at hermes, its model, the store and the config. Changes nothing."""
+    import asyncio
+    import sys
+
+    from qterm.doctor import examine
+
+    checks = asyncio.run(examine(setting.load(), environ=setting.environ))
+    if as_json:
+        show.out_json({"checks": [check.as_json() for check in checks]})
+    else:
+        for check in checks:
+            _print(check)
+    failed = any(check.state == "fail" for check in checks)
+    sys.exit(exit_codes.ERROR if failed else exit_codes.OK)
+
+
+def _print(check: Check) -> None:
+    show.out(f"{_MARKS[check.state]}  {check.title}: {check.sentence}")
+    if check.mend:
+        show.out(f"      -> {check.mend}")

@@ -1,0 +1,109 @@
+"""Runs a command: opens the services, turns every error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from qterm.cli import exit_codes, show
+from qterm.feed.source import FeedError
+
+if TYPE_CHECKING:
+    from qterm.services import Services
+    from qterm.settings.load import Loaded
+
+log = logging.getLogger(__name__)
+
+
+class Refused(click.ClickException):
+    """Something that can't be done; the message is one sentence."""
+
+    exit_code = exit_codes.ERROR
+
+    def __init__(self, message: str, exit_code: int = exit_codes.ERROR) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+    def show(self, file: object = None) -> None:
+        """Print the sentence on standard error."""
+        show.diagnostic(self.message)
+
+
+@dataclass
+class Setting:
+    """What the options in front of the command say."""
+
+    config: Path | None = None
+    data_dir: Path | None = None
+    debug: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    is_demo: bool = False
+    said: set[str] = field(default_factory=set)
+
+    def load(self) -> Loaded:
+        """The settings; what is wrong in them is said once, on standard error."""
+        from qterm.log import start_log
+        from qterm.settings.load import load
+
+        loaded = load(config=self.config, data_dir=self.data_dir, environ=self.environ)
+        start_log(loaded.paths.log_file, debug=self.debug)
+        for problem in loaded.problems:
+            if problem.sentence not in self.said:
+                self.said.add(problem.sentence)
+                show.diagnostic(problem.sentence)
+        return loaded
+
+
+Work = Callable[["Services"], Awaitable[int | None]]
+
+
+def with_services(setting: Setting, work: Work) -> NoReturn:
+    """Open the services, do the work, close them, and end with its exit code."""
+
+    async def main() -> int:
+        from qterm.services import open_services
+
+        services = await open_services(
+            setting.load(), environ=setting.environ, is_demo=setting.is_demo
+        )
+        try:
+            for notice in services.notices:
+                show.diagnostic(notice)
+            return await work(services) or exit_codes.OK
+        finally:
+            await services.close()
+
+    try:
+        code = asyncio.run(main())
+    except FeedError as error:
+        raise Refused(str(error)) from error
+    except KeyboardInterrupt:
+        code = exit_codes.INTERRUPTED
+    sys.exit(code)
+
+
+def internal_error(error: Exception, setting: Setting) -> int:
+    """Say that qterm itself failed, and where the details lie; never a traceback."""
+    log.error("internal error", exc_info=error)
+    show.diagnostic(
+        f"Something went wrong inside qterm ({type(error).__name__}); nothing that was said is "
+        "lost. `qterm doctor` names the log with the details."
+    )
+    if setting.debug:
+        import traceback
+
+        traceback.print_exception(error)
+    return exit_codes.INTERNAL
+
+
+def labels(services: Services) -> dict[str, str]:
+    """The personas' labels by key."""
+    return {persona.key: persona.label for persona in services.settings.personas}

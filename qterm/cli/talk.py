@@ -1,0 +1,273 @@
+"""`qterm send`, `post` and `context`: a message to Q, somebody else's message, what Q is told."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from qterm.cli import exit_codes, show
+from qterm.cli.run import Refused, Setting, labels, with_services
+from qterm.model import RESERVED_PERSONAS, TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qterm.conversation import Conversation, Event, Finished
+    from qterm.services import Services
+
+
+def text_of(argument: str) -> str:
+    """The text of an argument; `-` reads standard input as UTF-8."""
+    if argument != "-":
+        return argument
+    data = click.get_binary_stream("stdin").read()
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+@click.command()
+@click.argument("text")
+@click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
+@click.option("--dry-run", is_flag=True, help="Print the call that would be made; send nothing.")
+@click.pass_obj
+def send(setting: Setting, text: str, as_json: bool, dry_run: bool) -> None:
+    """Send TEXT to Q and print the answer. `-` reads standard input."""
+    text = text_of(text)
+
+    async def work(services: Services) -> int:
+        if dry_run:
+            return await _dry_run(services, text, as_json=as_json)
+        return await _send(services, text, as_json=as_json)
+
+    with_services(setting, work)
+
+
+async def _send(services: Services, text: str, *, as_json: bool) -> int:
+    from qterm.conversation import Accepted, Finished, NotStored, ReplyText, SendError, TakenBack
+    from qterm.frame import ChatFrame
+
+    await services.conversation.recover()
+    talk = _Talk(services.conversation, prints=not as_json)
+    end: Finished | None = None
+    with talk.signals():
+        try:
+            async for event in services.conversation.send(ChatFrame(text=text)):
+                talk.tell(event)
+                match event:
+                    case Accepted(turn):
+                        talk.turn_id = turn.id
+                    case ReplyText(delta=delta) if not as_json:
+                        talk.stream(delta)
+                    case NotStored(text=words, reason=reason):
+                        talk.clear()
+                        show.out(words)
+                        show.diagnostic(f"The answer is not stored. {reason}")
+                        return exit_codes.ERROR
+                    case TakenBack():
+                        talk.clear()
+                        show.diagnostic("Taken back: the message was not sent.")
+                        return exit_codes.INTERRUPTED
+                    case Finished():
+                        end = event
+        except SendError as error:
+            raise Refused(str(error)) from error
+        finally:
+            talk.clear()
+    assert end is not None  # the last event of a turn that was accepted
+    return _report(services, end, talk, as_json=as_json)
+
+
+def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) -> int:
+    turn, reply = end.turn, end.reply
+    if as_json:
+        names = labels(services)
+        show.out_json(
+            {
+                "turn": show.turn_json(turn, names),
+                "reply": show.turn_json(reply, names) if reply else None,
+                "detail": turn.detail or None,
+            }
+        )
+    elif reply is not None:
+        talk.finish(reply.text)
+    if turn.degraded:
+        show.diagnostic(f"{turn.degraded.sentence}.")
+    if turn.state is TurnState.SENT:
+        return exit_codes.OK
+    if turn.state is TurnState.STOPPED:
+        show.diagnostic("Stopped; what had come of the answer is kept.")
+        return exit_codes.INTERRUPTED
+    show.diagnostic(turn.reason)
+    return exit_codes.NO_ANSWER
+
+
+class _Talk:
+    """One turn on a terminal: the wait, the answer line by line, ctrl-c.
+
+    Whole lines only: an escape sequence that is cut in two by the stream must not slip through.
+    """
+
+    def __init__(self, conversation: Conversation, *, prints: bool) -> None:
+        self.conversation = conversation
+        self.turn_id: int | None = None
+        self._streams = prints and sys.stdout.isatty()
+        self._waits = sys.stderr.isatty()
+        self._came, self._printed, self._since = "", 0, time.monotonic()
+        self._doing = ""
+        self._ticker: asyncio.Task[None] | None = None
+        self._again: set[asyncio.Task[object]] = set()
+
+    def signals(self) -> _Signals:
+        return _Signals(self._interrupted)
+
+    def tell(self, event: Event) -> None:
+        from qterm.conversation import Began, Waiting
+
+        match event:
+            case Waiting(ahead=ahead):
+                self._doing = f"waiting for {ahead} message{'s' if ahead > 1 else ''} before it"
+            case Began(approvals=approvals):
+                self._since = time.monotonic()
+                unasked = " · runs tools unasked" if approvals == "bypass" else ""
+                self._doing = f"Q is thinking{unasked} · ctrl-c stops"
+        if self._waits and self._ticker is None:
+            self._ticker = asyncio.create_task(self._tick())
+
+    async def _tick(self) -> None:
+        while True:
+            if self._doing and not self._came:
+                seconds = int(time.monotonic() - self._since)
+                click.echo(f"\r\x1b[K{self._doing} · {seconds} s", err=True, nl=False)
+            await asyncio.sleep(0.5)
+
+    def clear(self) -> None:
+        if self._ticker is not None:
+            self._ticker.cancel()
+            click.echo("\r\x1b[K", err=True, nl=False)
+            self._ticker, self._waits = None, False
+
+    def stream(self, delta: str) -> None:
+        if not self._streams:
+            return
+        self._came += delta
+        end = self._came.rfind("\n") + 1
+        if end > self._printed:
+            self.clear()
+            show.out(self._came[self._printed : end], newline=False)
+            self._printed = end
+
+    def finish(self, text: str) -> None:
+        shown = self._came[: self._printed]
+        show.out(text[len(shown) :] if text.startswith(shown) else text)
+
+    def _interrupted(self, number: signal.Signals) -> None:
+        """Ctrl-c stops the turn (or takes back one that waits); other signals end qterm."""
+        task: asyncio.Task[object]
+        if number is not signal.SIGINT:
+            task = asyncio.create_task(self.conversation.close())
+        elif self.conversation.running() is not None or self.turn_id is None:
+            task = asyncio.create_task(self.conversation.stop())
+        else:
+            task = asyncio.create_task(self.conversation.take_back(self.turn_id))
+        self._again.add(task)
+        task.add_done_callback(self._again.discard)
+
+
+class _Signals:
+    """While it lasts, SIGINT, SIGTERM and SIGHUP call `handler` instead of ending the process."""
+
+    _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self, handler: Callable[[signal.Signals], None]) -> None:
+        self._handler = handler
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in self._NUMBERS:
+            loop.add_signal_handler(number, self._handler, number)
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        for number in self._NUMBERS:
+            with suppress(ValueError):
+                loop.remove_signal_handler(number)
+
+
+async def _dry_run(services: Services, text: str, *, as_json: bool) -> int:
+    from qterm.conversation import SendError
+    from qterm.frame import ChatFrame
+
+    try:
+        call = await services.dry_run(ChatFrame(text=text))
+    except SendError as error:
+        raise Refused(str(error)) from error
+    if as_json:
+        show.out_json(call)
+        return exit_codes.OK
+    show.out(f"cd {shlex.quote(str(call.cwd))}")
+    for name, value in sorted(call.environ.items()):
+        show.out(f"export {name}={shlex.quote(value)}")
+    for name in call.dropped:
+        show.out(f"unset {name}")
+    show.out(shlex.join(call.argv))
+    if call.stdin is not None:
+        show.out(f"# on standard input:\n{call.stdin}")
+    return exit_codes.OK
+
+
+@click.command()
+@click.option("--as", "persona", required=True, metavar="PERSONA", help="Who says it.")
+@click.argument("text")
+@click.option("--json", "as_json", is_flag=True, help="Print the stored turn as JSON.")
+@click.pass_obj
+def post(setting: Setting, persona: str, text: str, as_json: bool) -> None:
+    """Put TEXT into the home feed as PERSONA; Q is not asked. `-` reads standard input."""
+    text = text_of(text)
+
+    async def work(services: Services) -> None:
+        from qterm.feed.source import NewTurn
+
+        key = _persona_key(services, persona)
+        if not text.strip():
+            raise Refused("There is nothing to post: the message is empty.")
+        turn = await services.feed.append(NewTurn(None, key, text, TurnState.SENT))
+        if as_json:
+            show.out_json(show.turn_json(turn, labels(services)))
+
+    with_services(setting, work)
+
+
+def _persona_key(services: Services, name: str) -> str:
+    """The key of a persona given by key or label, in any case; nobody posts as you or q (C4)."""
+    wanted = name.strip().casefold()
+    for persona in services.settings.personas:
+        if wanted in {persona.key.casefold(), persona.label.casefold()}:
+            if persona.key in RESERVED_PERSONAS:
+                raise Refused(f"Nobody can post as “{persona.label}”: use `qterm send`.")
+            return persona.key
+    others = [p.key for p in services.settings.personas if p.key not in RESERVED_PERSONAS]
+    raise Refused(f"There is no persona “{name}”; the config knows {', '.join(others) or 'none'}.")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, with its counts.")
+@click.pass_obj
+def context(setting: Setting, as_json: bool) -> None:
+    """Print what Q would be told with a home message now."""
+
+    async def work(services: Services) -> None:
+        made = await services.conversation.context()
+        if as_json:
+            show.out_json(show.context_json(made, services.conversation.now()))
+        elif made.text:
+            show.out(made.text)
+        else:
+            show.diagnostic("Nothing: the feed is empty, and there are no facts and no mode.")
+
+    with_services(setting, work)
