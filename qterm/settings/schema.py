@@ -7,6 +7,14 @@ import msgspec
 from qterm.context import Caps
 from qterm.model import Approvals, Persona
 
+PERSONAS = (
+    Persona("you", "You", "cyan"),
+    Persona("q", "Q", "green"),
+    Persona("mallory", "Mallory", "magenta"),
+    Persona("moneypenny", "Moneypenny", "yellow"),
+)
+"""Who speaks in the feed where the config says nothing else."""
+
 
 class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[hermes]`: which hermes, which home, what it may do unasked.
@@ -39,12 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """All of it. `operator` is the operator's name; `keys` maps a command's id to its keys."""
 
     operator: str = "Alex"
-    personas: tuple[Persona, ...] = (
-        Persona("you", "You", "cyan"),
-        Persona("q", "Q", "green"),
-        Persona("mallory", "Mallory", "magenta"),
-        Persona("moneypenny", "Moneypenny", "yellow"),
-    )
+    personas: tuple[Persona, ...] = PERSONAS
     caps: Caps = Caps()
     hermes: HermesSettings = HermesSettings()
     timeouts: TimeoutSettings = TimeoutSettings()
