@@ -110,6 +110,7 @@ class Conversation:
     clock: Callable[[], float] = time.monotonic
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, _Running] = field(default_factory=dict)
+    _taken_back: set[int] = field(default_factory=set)
     _closing: bool = False
 
     # -- what the faces call ----------------------------------------------------------------
@@ -133,7 +134,8 @@ class Conversation:
         task.add_done_callback(ended)
         while (event := await events.get()) is not None:
             yield event
-        await task
+        if not task.cancelled():
+            await task
 
     def running(self, task_id: str | None = None) -> Turn | None:
         """The turn that hermes works on in this thread for this process, if there is one."""
@@ -157,6 +159,7 @@ class Conversation:
         """Take back a message that waits; returns its text, None when it waits no more."""
         for task, turn in list(self._tasks.items()):
             if turn is not None and turn.id == turn_id and turn.state is TurnState.QUEUED:
+                self._taken_back.add(turn_id)
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
@@ -246,8 +249,7 @@ class Conversation:
         try:
             await self._wait_and_run(frame, turn, emit)
         except asyncio.CancelledError:
-            if turn.id not in self._ids_running():
-                await asyncio.shield(self._gave_up_waiting(turn, emit))
+            await asyncio.shield(self._cut_off(turn, emit))
             raise
 
     async def _wait_and_run(self, frame: ChatFrame, turn: Turn, emit: _Emit) -> None:
@@ -274,19 +276,16 @@ class Conversation:
         if task is not None:
             self._tasks[task] = turn
 
-    def _ids_running(self) -> set[int]:
-        return {running.turn.id for running in self._running.values()}
-
-    async def _gave_up_waiting(self, turn: Turn, emit: _Emit) -> None:
-        """The waiting was cancelled: on closing it is interrupted, else it was taken back."""
+    async def _cut_off(self, turn: Turn, emit: _Emit) -> None:
+        """The turn's task was cancelled: it was taken back, or qterm closes."""
         with suppress(FeedError):
-            if self._closing:
-                reason = "qterm was closed before this was sent."
-                change = TurnChange(state=TurnState.INTERRUPTED, reason=reason)
-                emit(Finished(await self.feed.update(turn.id, change), None))
-            else:
+            if turn.id in self._taken_back:
                 await self.feed.delete(turn.id)
                 emit(TakenBack(turn))
+                return
+            reason = "qterm was closed before this was sent."
+            change = TurnChange(state=TurnState.INTERRUPTED, reason=reason)
+            emit(Finished(await self.feed.update(turn.id, change), None))
 
     async def _ask(self, frame: ChatFrame, running: _Running, emit: _Emit) -> None:
         prompt = await self._prompt(frame, running, emit)

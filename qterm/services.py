@@ -15,6 +15,7 @@ import msgspec
 from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
 from qterm.frame import ChatFrame
+from qterm.hermes.environment import child_environment
 from qterm.hermes.locate import HermesPlace, find_hermes
 from qterm.hermes.model_state import model_state
 from qterm.hermes.place import HermesNotFound
@@ -95,16 +96,16 @@ class Services:
         self.conversation.check(frame)
         composed = await self.conversation.compose(frame, frame.text)
         request = HermesRequest("dry-run", composed.prompt, self.conversation.home_cwd)
-        dry = await self.way.dry_run(request)
-        kept = dry.environ
+        call = await self.way.dry_run(request)
+        kept = child_environment(self.environ, self.find_hermes().home)
         changed = {name: value for name, value in kept.items() if self.environ.get(name) != value}
         return DryRun(
             cwd=str(request.cwd),
             environ=changed,
             dropped=sorted(set(self.environ) - set(kept)),
-            argv=list(dry.call.argv),
-            stdin=dry.call.stdin,
-            approvals=dry.call.approvals.value,
+            argv=list(call.argv),
+            stdin=call.stdin,
+            approvals=call.approvals.value,
             degraded=composed.degraded.value if composed.degraded else None,
         )
 
@@ -129,9 +130,7 @@ async def open_services(
         cache_dir=paths.cache_dir,
         environ=environ,
     )
-    conversation = Conversation(
-        feed, way, settings, current_owner(), _empty_folder(paths.home_cwd)
-    )
+    conversation = Conversation(feed, way, settings, current_owner(), _empty_folder(paths.home_cwd))
     return Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
 
 

@@ -20,7 +20,7 @@ from qterm.cli.run import Refused, Setting
 def demo(setting: Setting, arguments: tuple[str, ...]) -> None:
     """Rehearse: the real hermes with a scripted model, in a throw-away folder.
 
-    Without ARGUMENTS the screen opens; with them that command runs, as in `qterm demo send "hello"`.
+    Without ARGUMENTS the screen opens; with them that command runs: `qterm demo send "hello"`.
     Nothing is left behind, and nothing of yours is touched.
     """
     if arguments in {("--help",), ("-h",)}:

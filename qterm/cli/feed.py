@@ -68,8 +68,13 @@ def _print(services: Services, turns: list[Turn], as_json: bool) -> None:
 @click.option(
     "--format", "form", type=click.Choice(["md", "jsonl"]), default="md", show_default=True
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write into FILE (readable by you alone) instead of standard output.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write into FILE, readable by you alone, instead of standard output.",
+)
 @click.pass_obj
 def export(setting: Setting, form: str, output: Path | None) -> None:
     """Write the whole home feed as Markdown or as one JSON object a line."""

@@ -164,7 +164,7 @@ class _Talk:
 
     def finish(self, text: str) -> None:
         shown = self._came[: self._printed]
-        show.out(text[len(shown) :] if text.startswith(shown) else text)
+        show.out(text.removeprefix(shown))
 
     def _interrupted(self, number: signal.Signals) -> None:
         """Ctrl-c stops the turn (or takes back one that waits); other signals end qterm."""
