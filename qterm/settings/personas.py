@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import qterm.context
@@ -59,20 +59,21 @@ def fold(label: str) -> str:
 
 
 def is_label(label: str) -> bool:
-    """Whether a text can head a turn: one line, something to see, no colon, no frame word."""
+    """Whether a text can head a turn: one line, no colon, no frame word at its start."""
     return (
         is_one_line(label)
         and len(label) <= LABEL_CHARS
         and bool(fold(label))
         and ":" not in unicodedata.normalize("NFKC", label)
-        and fold(label) not in _frame_words()
+        and not _begins_a_frame(label)
     )
 
 
-def _frame_words() -> frozenset[str]:
-    """The words with which the block marks its own parts."""
-    words: tuple[str, ...] = tuple(getattr(qterm.context, "FRAME_WORDS", ()))
-    return frozenset(fold(word.strip().rstrip(":")) for word in words)
+def _begins_a_frame(label: str) -> bool:
+    """Whether a line that begins with this label would look like one of the block's own."""
+    words: Iterable[str] = getattr(qterm.context, "FRAME_WORDS", ())
+    start = re.sub(r"^[\W_]+", "", fold(label))
+    return any(re.match(rf"{re.escape(fold(word))}\b", start) for word in words)
 
 
 @dataclass(slots=True)
@@ -147,8 +148,8 @@ def _read_label(
     default = entry.persona.label
     if not isinstance(label, str) or not is_label(label):
         expects = _LABEL
-        if isinstance(label, str) and fold(label) in _frame_words():
-            expects = "another word than those that frame what Q is told"
+        if isinstance(label, str) and _begins_a_frame(label):
+            expects = "a name that begins unlike the lines that frame what Q is told"
         problems.append(wrong_value(where, name, expects, label, default=default))
         return
     entry.own_label = "label" in item

@@ -94,13 +94,18 @@ def test_taking_back_one_label_takes_back_what_stood_on_it() -> None:
     assert personas["moneypenny"].label == "Moneypenny"
 
 
-def test_a_frame_word_is_no_label(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qterm.context, "FRAME_WORDS", ("Transcript", "Mode:"), raising=False)
-    assert not is_label("transcript")
-    assert not is_label("MODE")
-    personas, problems = read({"key": "mallory", "label": "Transcript"})
-    assert "frame what Q is told" in problems[0]
-    assert personas["mallory"].label == "Mallory"
+@pytest.mark.parametrize("word", sorted(qterm.context.FRAME_WORDS))
+def test_a_label_does_not_begin_as_the_frame_does(word: str) -> None:
+    for label in (word, word.upper(), f"[{word.title()}]", f"- {word} Alex", f"＊{word}"):
+        personas, problems = read({"key": "mallory", "label": label})
+        assert len(problems) == 1, label
+        assert "frame what Q is told" in problems[0]
+        assert personas["mallory"].label == "Mallory"
+
+
+def test_a_name_that_only_looks_a_little_like_a_frame_word_is_fine() -> None:
+    assert is_label("Modesty")
+    assert is_label("Abouth")
 
 
 @pytest.mark.parametrize(
