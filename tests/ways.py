@@ -1,0 +1,73 @@
+"""A scripted way to hermes: the seam itself, for tests of what lies above it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from qterm.hermes.way import (
+    Approvals,
+    HermesEvent,
+    HermesRequest,
+    Replied,
+    Started,
+    Stopped,
+    TextDelta,
+)
+
+Script = Callable[[HermesRequest], list[HermesEvent]]
+
+
+@dataclass
+class ScriptedWay:
+    """Answers each request with the script's events; `gate` holds them back while it is clear.
+
+    A turn that is stopped while it is held back ends with `Stopped` and what had come so far.
+    """
+
+    script: Script = lambda _request: [TextDelta("Hi."), Replied("Hi.")]
+    limit: int | None = None
+    requests: list[HermesRequest] = field(default_factory=list)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    stops: dict[str, asyncio.Event] = field(default_factory=dict)
+    held_before: type[object] = Replied
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    def hold(self) -> None:
+        """Hold back what comes before the end from now on."""
+        self.gate.clear()
+
+    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+        return self.limit is None or len(prompt) <= self.limit
+
+    async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
+        self.requests.append(request)
+        stop = self.stops.setdefault(request.key, asyncio.Event())
+        yield Started(Approvals.DENY)
+        self.started.set()
+        text = ""
+        for event in self.script(request):
+            if isinstance(event, self.held_before) and await self._held(stop):
+                yield Stopped(text)
+                return
+            if isinstance(event, TextDelta):
+                text += event.text
+            yield event
+
+    async def _held(self, stop: asyncio.Event) -> bool:
+        waits = [asyncio.create_task(self.gate.wait()), asyncio.create_task(stop.wait())]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for task in waits:
+            task.cancel()
+        return stop.is_set()
+
+    async def stop(self, key: str) -> None:
+        self.stops.setdefault(key, asyncio.Event()).set()
+
+    async def close(self) -> None:
+        for stop in self.stops.values():
+            stop.set()
