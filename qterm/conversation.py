@@ -87,7 +87,7 @@ class _Running:
     text: str = ""
     reply: Turn | None = None
     stored_at: float = 0.0
-    stopping: bool = False
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
     outcome: hermes.Outcome | None = None
     degraded: Degraded | None = None
     approvals: hermes.Approvals = hermes.Approvals.DENY
@@ -151,7 +151,7 @@ class Conversation:
         running = self._running.get(task_id)
         if running is None:
             return False
-        running.stopping = True
+        running.stopping.set()
         await self.way.stop(_key(running.turn))
         return True
 
@@ -214,6 +214,8 @@ class Conversation:
         for task, turn in list(self._tasks.items()):
             if turn is None or turn.state is TurnState.QUEUED:
                 task.cancel()
+        for running in self._running.values():
+            running.stopping.set()
         await self.way.close()
         if self._tasks:
             _, left = await asyncio.wait(list(self._tasks), timeout=10)
@@ -289,7 +291,7 @@ class Conversation:
 
     async def _ask(self, frame: ChatFrame, running: _Running, emit: _Emit) -> None:
         prompt = await self._prompt(frame, running, emit)
-        if running.stopping:
+        if prompt is None:
             running.outcome = hermes.Stopped()
             return
         seconds = self.settings.timeouts.home
@@ -301,7 +303,7 @@ class Conversation:
                 case hermes.Started(approvals):
                     running.approvals = approvals
                     emit(Began(running.turn, approvals))
-                    if running.stopping:  # esc came between the context and the start
+                    if running.stopping.is_set():  # esc came between the context and the start
                         await self.way.stop(request.key)
                 case hermes.TextDelta(delta):
                     await self._more(running, delta, emit)
@@ -312,9 +314,20 @@ class Conversation:
                 case hermes.SessionSeen():
                     pass  # a home turn is never continued (rule C1)
 
-    async def _prompt(self, frame: ChatFrame, running: _Running, emit: _Emit) -> str:
+    async def _prompt(self, frame: ChatFrame, running: _Running, emit: _Emit) -> str | None:
+        """The text for hermes; None when the turn was stopped meanwhile: learning what an
+        unknown hermes can carry may take seconds."""
         turn = running.turn
-        composed = await self.compose(frame, turn.text, before=turn.id)
+        composing = asyncio.create_task(self.compose(frame, turn.text, before=turn.id))
+        stopping = asyncio.create_task(running.stopping.wait())
+        try:
+            await asyncio.wait({composing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if running.stopping.is_set():
+                return None
+            composed = composing.result()
+        finally:
+            for task in (composing, stopping):
+                task.cancel()
         running.degraded = composed.degraded
         emit(ContextReady(turn, composed.context, composed.degraded))
         return composed.prompt

@@ -221,6 +221,25 @@ async def test_a_stop_before_hermes_starts_starts_nothing(store: Store, tmp_path
     assert len(way.requests) == 0
 
 
+async def test_a_stop_while_hermes_is_being_learned(store: Store, tmp_path: Path) -> None:
+    """The first call asks hermes what it can do, which may take long: esc need not wait."""
+
+    class Learning(ScriptedWay):
+        async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+            self.started.set()
+            await asyncio.sleep(3600)
+            return True
+
+    way = Learning()
+    conversation = make(store, way, tmp_path)
+    await store.append(NewTurn(None, "mallory", "Two meetings.", TurnState.SENT))
+    task = asyncio.create_task(run(conversation, "hello"))
+    await way.started.wait()
+    await conversation.stop()
+    assert end_of(await task).turn.state is TurnState.STOPPED
+    assert way.requests == []
+
+
 async def test_turns_of_a_thread_queue_in_order(store: Store, tmp_path: Path) -> None:
     """S7, within one qterm; the waiting is told."""
     way = ScriptedWay()
