@@ -1,0 +1,46 @@
+"""Whether a path at the start of a text leads to a picture that hermes would attach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+# What both lines take for an image.
+_SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff", ".tif", ".svg", ".ico"}
+)
+
+
+def is_picture(written: str, *, cwd: Path, environ: Mapping[str, str]) -> bool:
+    """Whether this path, as it is written in a text, is an image file that is there.
+
+    Read as hermes reads it: quotes, `file://`, `~`, variables, backslashes before spaces, relative
+    to `cwd`, the suffix taken from where a link leads.
+    """
+    token = written.strip()
+    if len(token) >= 2 and token[0] == token[-1] and token[0] in "\"'":
+        token = token[1:-1].strip()
+    token = token.replace("\\ ", " ")
+    if not token:
+        return False
+    try:
+        return _leads_to_picture(token, cwd, environ)
+    except (OSError, ValueError, RuntimeError):  # too long, NUL in it, a user who is not there
+        return False
+
+
+def _leads_to_picture(token: str, cwd: Path, environ: Mapping[str, str]) -> bool:
+    if token.startswith("file://"):
+        token = unquote(urlsplit(token).path)
+    if token.startswith("~/") and environ.get("HOME"):
+        token = environ["HOME"] + token[1:]
+    elif token.startswith("~"):
+        token = str(Path(token).expanduser())
+    token = os.path.expandvars(token)
+    drive = token.replace("\\", "/")
+    if len(drive) >= 3 and drive[1:3] == ":/" and drive[0].isalpha():
+        token = f"/mnt/{drive[0].lower()}/{drive[3:]}"
+    path = (cwd / token).resolve()
+    return path.suffix.lower() in _SUFFIXES and path.is_file()

@@ -1,0 +1,278 @@
+"""Child processes of qterm: started in a session of their own, drained, and ended with all theirs.
+
+How hermes has to be ended is in docs/hermes.md, *Stopping*: a tool of its lives in yet another
+session and survives its parent's death, so the descendants are noted first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import psutil
+
+CHUNK = 65_536
+DRAIN = 2.0
+"""Seconds the pipes are still read after the process has ended: another may hold them open."""
+
+
+class Stream(Enum):
+    """Which of a child's streams a chunk came from."""
+
+    OUT = 1
+    ERR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long each step of an ending may take, in seconds. `term` 0 leaves SIGTERM out."""
+
+    interrupt: float
+    term: float = 0.0
+
+
+STOPPING = Patience(interrupt=5.0, term=1.0)
+CLOSING = Patience(interrupt=2.0)
+
+_live: set[Child] = set()
+
+
+class Child:
+    """One running process. Made by `start`; the event loop that started it must read it."""
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self._popen = popen
+        self._ended = asyncio.Event()
+        self._noted: dict[int, psutil.Process] = {}
+        self._ending: asyncio.Task[None] | None = None
+        self._stdin_task: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        _live.add(self)
+        threading.Thread(target=self._wait, name=f"wait-{popen.pid}", daemon=True).start()
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | None = None,
+    ) -> Child:
+        """Start a process; `stdin` is written in the background. Raises OSError."""
+        popen = subprocess.Popen(  # noqa: ASYNC220 - returns once the child has begun
+            list(argv),
+            cwd=cwd,
+            env=dict(env) if env is not None else None,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        child = cls(popen)
+        if stdin is not None:
+            child._stdin_task = asyncio.create_task(child._write(stdin.encode()))
+        return child
+
+    @property
+    def pid(self) -> int:
+        """The process id; also that of its group and session."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        return self._popen.returncode
+
+    async def chunks(self) -> AsyncIterator[tuple[Stream, bytes]]:
+        """Everything the process prints, both streams as they come; ends when it has ended.
+
+        Afterwards `returncode` is set. A process that holds a pipe open after this one has ended
+        is waited for no longer than `DRAIN`. Call it once.
+        """
+        queue: asyncio.Queue[tuple[Stream, bytes] | None] = asyncio.Queue(maxsize=8)
+        pumps = [
+            asyncio.create_task(self._pump(stream, queue)) for stream in (Stream.OUT, Stream.ERR)
+        ]
+        closing = asyncio.create_task(self._close_queue(pumps, queue))
+        try:
+            while (item := await queue.get()) is not None:
+                yield item
+        finally:
+            for task in (closing, *pumps):
+                task.cancel()
+            await asyncio.gather(closing, *pumps, return_exceptions=True)
+
+    async def wait(self) -> int:
+        """Wait for the end; returns the exit code."""
+        await self._ended.wait()
+        return self._popen.returncode
+
+    async def end(self, patience: Patience = STOPPING) -> None:
+        """End the process and all it started; returns when nothing of it is left.
+
+        A second call waits for the first one's end, unless it is more hurried: then it takes over.
+        """
+        before = self._ending
+        if before is not None and not before.done() and patience is CLOSING:
+            before.cancel()
+            await asyncio.gather(before, return_exceptions=True)
+            before = None
+        if before is None:
+            before = self._ending = asyncio.create_task(self._end(patience))
+        await asyncio.shield(before)
+
+    async def _end(self, patience: Patience) -> None:
+        await asyncio.to_thread(self.note_descendants)
+        self.signal_group(signal.SIGINT)
+        if not await self._ends_within(patience.interrupt) and patience.term:
+            await asyncio.to_thread(self.note_descendants)
+            self.signal_group(signal.SIGTERM)
+            await self._ends_within(patience.term)
+        await asyncio.to_thread(self.kill)
+        await self._ended.wait()
+
+    async def _ends_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+        return self._ended.is_set()
+
+    def note_descendants(self) -> None:
+        """Remember what this process has started so far: it can't be found once it is gone."""
+        with contextlib.suppress(psutil.Error):
+            for process in psutil.Process(self.pid).children(recursive=True):
+                self._noted.setdefault(process.pid, process)
+        for known in list(self._noted.values()):
+            with contextlib.suppress(psutil.Error):
+                for process in known.children(recursive=True):
+                    self._noted.setdefault(process.pid, process)
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """Send a signal to the process and its group, if it still runs."""
+        if self._popen.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill what is left: the process, its group, and every noted descendant. Blocks briefly."""
+        self.note_descendants()
+        self.signal_group(signal.SIGKILL)
+        left = list(self._noted.values())
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()  # psutil checks that the id is still this process's
+        psutil.wait_procs(left, timeout=1.0)
+
+    def poll(self) -> bool:
+        """Whether it has ended; never blocks."""
+        return self._popen.poll() is not None
+
+    def _wait(self) -> None:
+        self._popen.wait()
+        _live.discard(self)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+    async def _pump(
+        self, stream: Stream, queue: asyncio.Queue[tuple[Stream, bytes] | None]
+    ) -> None:
+        pipe = self._popen.stdout if stream is Stream.OUT else self._popen.stderr
+        assert pipe is not None
+        reader = asyncio.StreamReader(limit=CHUNK)
+        transport, _ = await self._loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        try:
+            while data := await reader.read(CHUNK):
+                await queue.put((stream, data))
+        finally:
+            transport.close()
+
+    async def _close_queue(
+        self,
+        pumps: Sequence[asyncio.Task[None]],
+        queue: asyncio.Queue[tuple[Stream, bytes] | None],
+    ) -> None:
+        await self._ended.wait()
+        await asyncio.wait(pumps, timeout=DRAIN)
+        await queue.put(None)
+
+    async def _write(self, data: bytes) -> None:
+        pipe = self._popen.stdin
+        assert pipe is not None
+        transport, protocol = await self._loop.connect_write_pipe(
+            asyncio.streams.FlowControlMixin, pipe
+        )
+        writer = asyncio.StreamWriter(transport, protocol, None, self._loop)
+        try:
+            writer.write(data)
+            await writer.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it did not want to know more; its exit code says why
+        finally:
+            writer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A short command that has ended: its exit code and what it printed, bounded."""
+
+    code: int
+    out: str
+    err: str
+
+
+async def run(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, seconds: float, limit: int = 4 << 20
+) -> Finished:
+    """Run a short command to its end.
+
+    Raises TimeoutError after so many `seconds` and OSError when it can't be started; in either
+    case nothing of it is left. What is printed beyond `limit` bytes a stream is dropped.
+    """
+    child = await Child.start(argv, env=env, cwd=cwd)
+    printed: dict[Stream, list[bytes]] = {Stream.OUT: [], Stream.ERR: []}
+    sizes = {Stream.OUT: 0, Stream.ERR: 0}
+    try:
+        async with asyncio.timeout(seconds):
+            async for stream, data in child.chunks():
+                if sizes[stream] < limit:
+                    printed[stream].append(data)
+                    sizes[stream] += len(data)
+            code = await child.wait()
+    except BaseException:
+        await child.end(CLOSING)
+        raise
+    texts = [b"".join(printed[stream]).decode(errors="replace") for stream in Stream]
+    return Finished(code, *texts)
+
+
+def kill_all_now(patience: float = CLOSING.interrupt) -> None:
+    """End every process that still runs, from any thread and without an event loop.
+
+    For signal handlers and the interpreter's end: SIGINT to all, up to `patience` seconds
+    altogether, then SIGKILL, then whatever they had started.
+    """
+    children = list(_live)
+    for child in children:
+        child.note_descendants()
+        child.signal_group(signal.SIGINT)
+    until = time.monotonic() + patience
+    while not all(child.poll() for child in children) and time.monotonic() < until:
+        time.sleep(0.02)
+    for child in children:
+        child.kill()
+        _live.discard(child)
+
+
+atexit.register(kill_all_now)

@@ -1,0 +1,410 @@
+"""The first way to hermes: one process of its command line for each turn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from qterm.hermes import capabilities as probing
+from qterm.hermes import failures, processes
+from qterm.hermes.argv import Call, Unfit, base, build_call, carries, in_force
+from qterm.hermes.environment import child_environment
+from qterm.hermes.model_state import model_state
+from qterm.hermes.outbox import Outbox
+from qterm.hermes.pictures import is_picture
+from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace, HermesUnusable
+from qterm.hermes.processes import CLOSING, STOPPING, Child, Patience, Stream
+from qterm.hermes.reply import is_usage_error, reader_for, session_is_gone
+from qterm.hermes.way import (
+    Approvals,
+    Failed,
+    FailureKind,
+    HermesEvent,
+    HermesRequest,
+    Outcome,
+    Replied,
+    Started,
+    Stopped,
+)
+from qterm.private import private_folder
+
+log = logging.getLogger(__name__)
+
+_EXPORT_SECONDS = 30.0
+_T = TypeVar("_T")
+
+UNFIT = {
+    Unfit.EMPTY: "There is nothing to send: write a message first.",
+    Unfit.TOO_LARGE: (
+        "This message is too large for this call (128 kB as UTF-8): shorten it, "
+        "or put it in a file and name the file."
+    ),
+    Unfit.NOT_TEXT: (
+        "This message holds characters that can't be passed to hermes "
+        "(NUL or half of a surrogate pair): remove them."
+    ),
+}
+
+
+class _Halted(Exception):  # noqa: N818
+    """The turn is to end before its process was started."""
+
+
+class _Turn:
+    """One turn under way: its events, its process if there is one, and why it is to end."""
+
+    def __init__(self, request: HermesRequest) -> None:
+        self.request = request
+        self.outbox = Outbox()
+        self.child: Child | None = None
+        self.why: Literal["stop", "timeout"] | None = None
+        self.halted = asyncio.Event()
+        self.done = asyncio.Event()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def halt(self, why: Literal["stop", "timeout"], patience: Patience) -> None:
+        """Begin to end the turn; `done` is set when nothing of it is left."""
+        self.why = self.why or why
+        self.halted.set()
+        if self.child is not None:
+            self._ending.add(asyncio.create_task(self.child.end(patience)))
+
+    async def unless_halted(self, work: Awaitable[_T]) -> _T:
+        """Wait for `work`; raises _Halted, with the work cancelled, when the turn is to end."""
+        task = asyncio.ensure_future(work)
+        halted = asyncio.create_task(self.halted.wait())
+        try:
+            await asyncio.wait({task, halted}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise _Halted
+            return task.result()
+        finally:
+            halted.cancel()
+            task.cancel()
+            await asyncio.gather(task, halted, return_exceptions=True)
+
+    async def all_ended(self) -> None:
+        """Wait until what `halt` began is over."""
+        while self._ending:
+            await asyncio.gather(*self._ending, return_exceptions=True)
+            self._ending = {task for task in self._ending if not task.done()}
+
+
+class SpawnWay:
+    """Talks with hermes by starting its command line once for each turn (implements HermesWay).
+
+    `find` tells which hermes and which home (it may raise HermesNotFound), `approvals` is the
+    operator's choice, `cache_dir` a folder for what was learned about hermes and for its reports,
+    `environ` what the processes inherit.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[], HermesPlace],
+        *,
+        approvals: Approvals,
+        cache_dir: Path,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._find = find
+        self._approvals = approvals
+        self._cache_dir = cache_dir
+        self._environ = environ
+        self._turns: dict[str, _Turn] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._known: dict[HermesPlace, Capabilities] = {}
+        self._checked: set[HermesPlace] = set()
+        self._probing = asyncio.Lock()
+        self._closed = False
+
+    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+        """Whether a call can take this text at all (rule C6); never starts the turn.
+
+        True where hermes can't be asked: `send` then says why.
+        """
+        try:
+            known = await self._capabilities(await asyncio.to_thread(self._find))
+        except (HermesNotFound, HermesUnusable):
+            return True
+        return carries(known, prompt, self._approvals, is_task=session is not None) is None
+
+    async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
+        """Run one turn; see HermesWay.send."""
+        turn = _Turn(request)
+        turn.outbox.put(Started(in_force(self._approvals, is_task=request.is_task)))
+        if self._closed or request.key in self._turns:
+            sentence = (
+                "qterm is closing: send the message again after the next start."
+                if self._closed
+                else "This message is being sent already: wait for its answer."
+            )
+            turn.outbox.put(Failed(FailureKind.CRASHED, sentence))
+            turn.outbox.close()
+        else:
+            self._turns[request.key] = turn
+            self._background(self._run(turn))
+        async for event in turn.outbox.events():
+            yield event
+
+    async def stop(self, key: str) -> None:
+        """End the turn with this key, and all it started; returns when nothing of it is left."""
+        turn = self._turns.get(key)
+        if turn is not None:
+            turn.halt("stop", STOPPING)
+            await turn.done.wait()
+
+    async def close(self) -> None:
+        """End everything, quickly; afterwards nothing may be sent."""
+        self._closed = True
+        turns = list(self._turns.values())
+        for turn in turns:
+            turn.halt("stop", CLOSING)
+        for turn in turns:
+            await turn.done.wait()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def probe(self, *, fresh: bool = False) -> Capabilities:
+        """What the installed hermes can do; `fresh` asks it again.
+
+        Raises HermesNotFound or HermesUnusable.
+        """
+        place = await asyncio.to_thread(self._find)
+        if fresh:
+            await self._forget(place)
+        return await self._capabilities(place)
+
+    async def dry_run(self, request: HermesRequest) -> Call:
+        """The call `send` would make; nothing is started but, where needed, the probe.
+
+        Raises HermesNotFound, HermesUnusable, and ValueError for a text that can't be sent.
+        """
+        place = await asyncio.to_thread(self._find)
+        known = await self._capabilities(place)
+        unfit = carries(known, request.prompt, self._approvals, is_task=request.is_task)
+        if unfit is not None:
+            raise ValueError(UNFIT[unfit])
+        return await self._build(place, known, request, "USAGE_FILE")
+
+    # One turn
+
+    async def _run(self, turn: _Turn) -> None:
+        timer = None
+        if turn.request.timeout is not None:
+            loop = asyncio.get_running_loop()
+            timer = loop.call_later(turn.request.timeout, turn.halt, "timeout", STOPPING)
+        outcome: Outcome = Failed(FailureKind.CRASHED, "qterm broke off this turn.")
+        try:
+            outcome = await self._outcome(turn)
+        except _Halted:
+            outcome = Stopped()
+        except HermesNotFound as error:
+            outcome = Failed(FailureKind.NO_HERMES, str(error))
+        except HermesUnusable as error:
+            outcome = Failed(FailureKind.CRASHED, str(error))
+        except OSError as error:
+            log.warning("a turn could not be run: %s", error)
+            what = error.strerror or type(error).__name__
+            outcome = Failed(
+                FailureKind.CRASHED, f"The call to hermes failed ({what}): send the message again."
+            )
+        except Exception as error:  # the seam promises never to raise
+            log.exception("a turn broke off")
+            outcome = Failed(
+                FailureKind.CRASHED,
+                "Something in qterm broke during this call: its log says more.",
+                f"{type(error).__name__}: {error}",
+            )
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if turn.child is not None and turn.child.returncode is None:
+                await asyncio.shield(turn.child.end(CLOSING))
+            await turn.all_ended()
+            self._turns.pop(turn.request.key, None)
+            turn.outbox.put(_as_timeout(outcome, turn))
+            turn.outbox.close()
+            turn.done.set()
+
+    async def _outcome(self, turn: _Turn) -> Outcome:
+        request = turn.request
+        place = await turn.unless_halted(asyncio.to_thread(self._find))
+        known = await turn.unless_halted(self._capabilities(place))
+        outcome = await self._try(turn, place, known)
+        if outcome is None:  # it did not know the arguments: what was learned of it is out of date
+            await turn.unless_halted(self._forget(place))
+            known = await turn.unless_halted(self._capabilities(place))
+            outcome = await self._try(turn, place, known)
+        if outcome is None:
+            return Failed(
+                FailureKind.CRASHED,
+                f"hermes {known.version} does not know the arguments qterm gave it: "
+                "`qterm doctor` says more.",
+            )
+        if not isinstance(outcome, Failed) or turn.why is not None:
+            return outcome
+        if outcome.kind not in {FailureKind.PROVIDER, FailureKind.CRASHED}:
+            return outcome
+        if request.session is not None:
+            gone = await turn.unless_halted(self._session_is_gone(place, known, request.session))
+            if gone:
+                return dataclasses.replace(
+                    outcome, kind=FailureKind.SESSION_LOST, reason=failures.SESSION_LOST
+                )
+        elif outcome.session is None:
+            state = await asyncio.to_thread(model_state, place.home, self._environ)
+            if not state.is_set:
+                return dataclasses.replace(
+                    outcome, kind=FailureKind.NO_MODEL, reason=failures.NO_MODEL
+                )
+        return outcome
+
+    async def _try(self, turn: _Turn, place: HermesPlace, known: Capabilities) -> Outcome | None:
+        """One call; None when hermes did not know its arguments, and so ran nothing."""
+        request = turn.request
+        unfit = carries(known, request.prompt, self._approvals, is_task=request.is_task)
+        if unfit is not None:
+            return Failed(FailureKind.TOO_LARGE, UNFIT[unfit])
+        if not request.cwd.is_dir():
+            return Failed(
+                FailureKind.CRASHED,
+                f"The folder {request.cwd} is not there any more: make it again.",
+            )
+        with self._usage_file() as report:
+            call = await turn.unless_halted(self._build(place, known, request, report))
+            return await self._call(turn, place, call)
+
+    async def _call(self, turn: _Turn, place: HermesPlace, call: Call) -> Outcome | None:
+        reader = reader_for(call.shape)
+        try:
+            child = await Child.start(
+                call.argv,
+                cwd=turn.request.cwd,
+                env=child_environment(self._environ, place.home),
+                stdin=call.stdin,
+            )
+        except OSError as error:
+            return Failed(FailureKind.NO_HERMES, probing.cannot_start(place, error))
+        turn.child = child
+        async for stream, data in child.chunks():
+            for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
+                turn.outbox.put(event)
+        code = await child.wait()
+        await turn.all_ended()
+        usage = await asyncio.to_thread(_read_report, call.usage_file)
+        if turn.why is None and is_usage_error(code, reader, usage):
+            return None
+        return reader.outcome(code, usage=usage, stopped=turn.why is not None)
+
+    async def _build(
+        self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str
+    ) -> Call:
+        def is_image(written: str) -> bool:
+            return is_picture(written, cwd=request.cwd, environ=self._environ)
+
+        return await asyncio.to_thread(
+            build_call, known, place, request, self._approvals, report, is_image=is_image
+        )
+
+    @contextlib.contextmanager
+    def _usage_file(self) -> Any:
+        """A private file for hermes's report, gone afterwards."""
+        handle, name = tempfile.mkstemp(
+            prefix="usage-", suffix=".json", dir=private_folder(self._cache_dir)
+        )
+        os.close(handle)
+        try:
+            yield name
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    async def _session_is_gone(self, place: HermesPlace, known: Capabilities, session: str) -> bool:
+        """Whether hermes provably no longer has the session (rule S5); False when in doubt."""
+        argv = [*base(place, known), "sessions", "export", "-", "--session-id", session]
+        try:
+            finished = await processes.run(
+                argv,
+                env=child_environment(self._environ, place.home),
+                cwd=place.home,
+                seconds=_EXPORT_SECONDS,
+                limit=64 << 20,
+            )
+        except (OSError, TimeoutError):
+            return False
+        crashed = finished.code not in {0, 1} or "Traceback (most recent" in finished.err
+        return not crashed and session_is_gone(finished.out, session)
+
+    # What hermes can do
+
+    async def _capabilities(self, place: HermesPlace) -> Capabilities:
+        async with self._probing:
+            known = self._known.get(place)
+            if known is None:
+                known = await asyncio.to_thread(probing.recall, place, self._cache_dir)
+                if known is None:
+                    known = await self._learn(place)
+                elif place not in self._checked:
+                    self._checked.add(place)
+                    self._background(self._check(place, known))
+                self._known[place] = known
+            return known
+
+    async def _learn(self, place: HermesPlace) -> Capabilities:
+        known = await probing.probe(place, self._environ, self._cache_dir)
+        self._checked.add(place)
+        try:
+            await asyncio.to_thread(probing.remember, place, known, self._cache_dir)
+        except OSError as error:
+            log.warning("what hermes can do could not be kept: %s", error)
+        return known
+
+    async def _check(self, place: HermesPlace, known: Capabilities) -> None:
+        """See in the background whether what is remembered still holds: a wrapper's own file
+        stays the same when the hermes behind it changes."""
+        try:
+            line = await probing.version_line(place, self._environ, self._cache_dir)
+            if line != known.version_line:
+                async with self._probing:
+                    self._known[place] = await self._learn(place)
+        except HermesUnusable as error:
+            log.warning("hermes could not be looked at again: %s", error)
+
+    async def _forget(self, place: HermesPlace) -> None:
+        self._known.pop(place, None)
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(probing.forget, place, self._cache_dir)
+
+    def _background(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _as_timeout(outcome: Outcome, turn: _Turn) -> Outcome:
+    if turn.why != "timeout" or isinstance(outcome, Replied):
+        return outcome
+    seconds = turn.request.timeout or 0.0
+    limit = f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} s"
+    detail = outcome.detail if isinstance(outcome, Failed) else ""
+    reason = f"Q gave no answer within {limit}: send the message again, or allow more time."
+    return Failed(FailureKind.TIMEOUT, reason, detail, outcome.session, outcome.partial)
+
+
+def _read_report(path: str | None) -> dict[str, Any] | None:
+    """What hermes wrote into its usage file; None when it wrote none."""
+    if path is None:
+        return None
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
