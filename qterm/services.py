@@ -16,9 +16,9 @@ from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
 from qterm.frame import ChatFrame
 from qterm.hermes.environment import child_environment
-from qterm.hermes.locate import HermesPlace, find_hermes
+from qterm.hermes.locate import locate
 from qterm.hermes.model_state import model_state
-from qterm.hermes.place import HermesNotFound
+from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import HermesRequest
 from qterm.private import private_folder
@@ -79,7 +79,7 @@ class Services:
 
     def find_hermes(self) -> HermesPlace:
         """Which hermes and which home; raises HermesNotFound."""
-        return find_hermes(self.settings.hermes, self.environ)
+        return locate(self.settings.hermes, self.environ)
 
     def first_start(self) -> StartState:
         """Look for hermes and its model; reads files only and starts nothing."""
@@ -125,7 +125,7 @@ async def open_services(
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
     way = SpawnWay(
-        lambda: find_hermes(settings.hermes, environ),
+        lambda: locate(settings.hermes, environ),
         approvals=settings.hermes.approvals,
         cache_dir=paths.cache_dir,
         environ=environ,

@@ -1,0 +1,63 @@
+"""The command line, run in this process on a data folder of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qterm.cli.app import run
+from qterm.cli.run import Setting
+
+
+@dataclass
+class Result:
+    """What a command line printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one JSON document."""
+        return json.loads(self.out)
+
+    @property
+    def json_lines(self) -> list[Any]:
+        """Standard output as one JSON document a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Qterm = Callable[..., Result]
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """An environment in which nothing of the operator's is found: no hermes, no config."""
+    return {
+        "HOME": str(tmp_path / "user"),
+        "PATH": "/nowhere",
+        "QTERM_CONFIG": str(tmp_path / "config.toml"),
+        "QTERM_DATA_DIR": str(tmp_path / "data"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+
+@pytest.fixture
+def qterm(
+    tmp_path: Path, environ: dict[str, str], capfdbinary: pytest.CaptureFixture[bytes]
+) -> Qterm:
+    """Run one command line."""
+    (tmp_path / "config.toml").touch()
+
+    def call(*arguments: str) -> Result:
+        code = run(list(arguments), Setting(environ=environ))
+        captured = capfdbinary.readouterr()
+        return Result(code, captured.out.decode(), captured.err.decode())
+
+    return call
