@@ -1,0 +1,304 @@
+"""The app: one factory for the command line and for every test, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from qterm.services import FirstStart, Services
+from qterm.tui.commands import COMMANDS, Command, Place, bindings
+from qterm.tui.content import plain
+from qterm.tui.look import Look
+from qterm.tui.screens.first_start import FirstStartScreen, Offer
+from qterm.tui.screens.home import NEEDS, WIDE, HomeScreen
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
+    from qterm.hermes.place import HermesPlace
+    from qterm.settings.load import Loaded
+
+log = logging.getLogger(__name__)
+
+END_SECONDS = 15.0
+"""The longest that leaving may take, whatever hangs."""
+
+
+class Leave(StrEnum):
+    """How the screen was left."""
+
+    DONE = "done"
+    REHEARSE = "rehearse"
+    HUNG_UP = "hung-up"
+    TERMINATED = "terminated"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a qterm left like this: 128 and the signal, as shells have it."""
+        return {
+            Leave.HUNG_UP: 128 + signal.SIGHUP,
+            Leave.TERMINATED: 128 + signal.SIGTERM,
+            Leave.INTERRUPTED: 128 + signal.SIGINT,
+        }.get(self, 0)
+
+
+class QtermApp(App[Leave], inherit_bindings=False):
+    """qterm's screens over one set of services, which the caller opens and closes."""
+
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    BINDINGS: ClassVar = [*bindings(Place.APP), ("ctrl+c", "hint_quit")]
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    TITLE = "qterm"
+    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-tiny"), (NEEDS[0], "-narrow"), (WIDE, "-wide")]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (NEEDS[1], "-high")]
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self.services = services
+        self.failure: BaseException | None = None
+        self._ending = False
+        conversation = services.conversation
+        self.look = Look(
+            {persona.key: persona for persona in services.settings.personas},
+            conversation.now,
+        )
+        self.home: HomeScreen | None = None
+
+    def get_default_screen(self) -> Screen[object]:
+        """The home screen."""
+        self.theme = self.services.settings.screen.theme
+        self._fit_look()
+        self.home = HomeScreen(self.services, self.look, self.services.first_start())
+        return self.home  # type: ignore[return-value]
+
+    def on_mount(self) -> None:
+        """Take the operator's keys and theme; offer what a first start needs."""
+        self.set_keymap(dict(self.services.settings.keys))
+        self.theme_changed_signal.subscribe(self, lambda _theme: self._redraw())
+        if self.home is not None and self.home.state.kind is not FirstStart.READY:
+            self.offer()
+
+    def _fit_look(self) -> None:
+        self.look.dark = self.current_theme.dark
+        self.look.moving = self.animation_level != "none"
+
+    def _redraw(self) -> None:
+        self._fit_look()
+        if self.home is not None and self.home.is_mounted:
+            self.home.redraw()
+
+    # -- the first start -----------------------------------------------------------------------
+
+    def offer(self) -> None:
+        """Show what can be done where hermes has no model, or is not there."""
+        if self.home is not None:
+            self.push_screen(FirstStartScreen(self.home.state), self._offer_taken)
+
+    def _offer_taken(self, offer: Offer | None) -> None:
+        match offer:
+            case Offer.REHEARSE:
+                self.leave(Leave.REHEARSE)
+            case Offer.SET_UP:
+                self._set_up()
+                self._look_again()
+            case Offer.LOOK_AGAIN:
+                self._look_again()
+            case Offer.QUIT:
+                self.leave(Leave.DONE)
+            case _:
+                pass
+
+    def _set_up(self) -> None:
+        """Run `hermes setup` in this terminal; the screen comes back afterwards."""
+        from qterm.hermes.environment import child_environment
+        from qterm.hermes.place import HermesNotFound
+
+        try:
+            place = self.services.find_hermes()
+            environ = child_environment(self.services.environ, place.home)
+            with self.suspend():
+                code = subprocess.run(setup_command(place), env=environ, check=False).returncode
+        except HermesNotFound as error:
+            self.notify(str(error), severity="error")
+            return
+        except OSError as error:
+            self.notify(f"hermes could not be started: {error.strerror}.", severity="error")
+            return
+        if code:
+            self.notify(f"`hermes setup` ended with {code}.", severity="warning")
+
+    def _look_again(self) -> None:
+        assert self.home is not None
+        state = self.services.first_start()
+        self.home.new_state(state)
+        if state.kind is FirstStart.READY:
+            self.notify("Q is ready.")
+        else:
+            self.offer()
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: every command that is available now, under its full name."""
+        for command in COMMANDS:
+            if command.palette and self._available(command, screen):
+                yield SystemCommand(command.name, command.help, partial(self._invoke, command))
+
+    def _available(self, command: Command, screen: Screen[object]) -> bool:
+        if command.place is Place.APP:
+            return True
+        return screen is self.home and command.available(self.home.situation())
+
+    async def _invoke(self, command: Command) -> None:
+        namespace = self if command.place is Place.APP else self.home
+        await self.run_action(command.action.removeprefix("screen."), namespace)
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from qterm.tui.screens.sheets import Sheet, help_text
+
+        self.push_screen(Sheet("Keys", help_text(self.services.settings.keys)))
+
+    def action_theme(self) -> None:
+        """Change between light and dark."""
+        self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
+
+    def action_doctor(self) -> None:
+        """Show what the doctor finds."""
+        from qterm.tui.screens.doctor import DoctorScreen
+
+        self.push_screen(DoctorScreen(self.services))
+
+    def action_hint_quit(self) -> None:
+        """ctrl+c is for copying; say how to leave."""
+        self.notify("ctrl+q leaves qterm.")
+
+    async def action_quit(self) -> None:
+        """Leave; ask only when a turn is under way."""
+        if not self.services.conversation.busy():
+            self.leave(Leave.DONE)
+            return
+        from qterm.tui.screens.ask import Question
+
+        if isinstance(self.screen, Question):
+            return
+        question = Question(
+            "Q is still at work. Quitting stops the turn; what has come of the answer is kept.",
+            yes="Stop Q and quit",
+            no="Stay",
+        )
+        self.push_screen(question, lambda yes: self.leave(Leave.DONE) if yes else None)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def leave(self, how: Leave) -> None:
+        """End what runs, keep the draft, then leave. Safe to call twice."""
+        if self._ending:
+            return
+        self._ending = True
+        if self.home is not None:
+            self.home.leaving()
+        self.run_worker(self._end(how), group="end", exit_on_error=False, name="end")
+
+    async def _end(self, how: Leave) -> None:
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                if self.home is not None and self.home.draft_is_known:
+                    with suppress(Exception):
+                        await self.services.feed.save_draft(None, self.home.composer.message)
+                await self.services.conversation.close()
+        except Exception:
+            log.exception("ending what runs failed")
+        finally:
+            self.exit(how)
+
+    def log_failure(self, error: BaseException | None) -> None:
+        """A worker failed in a way nobody foresaw: into the log, and a sentence."""
+        log.error("a worker failed", exc_info=error)
+        self.notify("Something went wrong inside qterm; the log has the details.", severity="error")
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A fault in qterm: no traceback over the screen (a touch on Textual's inside)."""
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        log.error("internal error", exc_info=error)
+        self.failure = self.failure or error
+        self.leave(Leave.DONE)
+
+    # -- safe text -----------------------------------------------------------------------------
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A toast; its words are never markup, wherever they come from."""
+        del markup
+        super().notify(
+            plain(message).plain, title=plain(title).plain, severity=severity, timeout=timeout,
+            markup=False,
+        )  # fmt: skip
+
+
+def setup_command(place: HermesPlace) -> list[str]:
+    """The call that sets hermes up in the home that qterm uses, whatever profile is sticky."""
+    return [*place.command, *(("-p", "default") if place.home_is_root else ()), "setup"]
+
+
+def make_app(services: Services) -> QtermApp:
+    """The app over these services; the caller closes them when it has ended."""
+    return QtermApp(services)
+
+
+async def run(services: Services) -> Leave:
+    """Show the screens until they are left. SIGHUP, SIGTERM and SIGINT leave them cleanly."""
+    app = make_app(services)
+    loop = asyncio.get_running_loop()
+    ways = {
+        signal.SIGHUP: Leave.HUNG_UP,
+        signal.SIGTERM: Leave.TERMINATED,
+        signal.SIGINT: Leave.INTERRUPTED,
+    }
+    for number, how in ways.items():
+        loop.add_signal_handler(number, app.leave, how)
+    try:
+        outcome = await app.run_async()
+    finally:
+        for number in ways:
+            loop.remove_signal_handler(number)
+    if app.failure is not None:
+        raise app.failure
+    return outcome or Leave.DONE
+
+
+def run_screen(loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False) -> Leave:
+    """Open the services, show the screens, close the services. Raises FeedError."""
+
+    async def main() -> Leave:
+        from qterm.services import open_services
+
+        services = await open_services(loaded, environ=environ, is_demo=is_demo)
+        try:
+            return await run(services)
+        finally:
+            await services.close()
+
+    return asyncio.run(main())

@@ -1,0 +1,230 @@
+"""Every command, declared once: its key, its words, and when it is available.
+
+One declaration gives the binding, the palette entry, the footer and the row in F1. Keys can be
+changed in the config, `[keys]`, by the command's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.binding import Binding, BindingType
+
+from qterm.model import YOU, Turn, TurnState
+
+
+class Place(StrEnum):
+    """Which part of the screen listens to a key; the value is the heading in F1."""
+
+    COMPOSER = "Writing"
+    FEED = "In the feed (tab goes there)"
+    HOME = "Home"
+    APP = "Everywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the availability of commands hangs on."""
+
+    running: bool = False
+    waiting: Turn | None = None
+    selected: Turn | None = None
+    again: Turn | None = None
+    notices: int = 0
+    offers: bool = False
+
+
+Test = Callable[[Situation], bool]
+
+
+def _always(_: Situation) -> bool:
+    return True
+
+
+def _selected_said(now: Situation) -> bool:
+    return now.selected is not None and not now.selected.state.is_open
+
+
+def _has_detail(now: Situation) -> bool:
+    return now.selected is not None and bool(now.selected.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `action` is the method `action_…` of its place; `footer` shows it there.
+
+    `short` is the footer's word, `help` a full sentence for the palette and F1.
+    """
+
+    id: str
+    key: str
+    short: str
+    name: str
+    help: str
+    place: Place
+    action: str
+    footer: bool = False
+    palette: bool = True
+    priority: bool = False
+    available: Test = _always
+
+    def binding(self) -> Binding:
+        """The command as a Textual binding; one without a key is reached by the palette."""
+        return Binding(
+            self.key,
+            self.action,
+            self.short,
+            show=self.footer,
+            priority=self.priority,
+            id=self.id,
+        )
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "send", "enter", "send", "Send", "Send what you wrote to Q.",
+        Place.COMPOSER, "send", footer=True, palette=False, priority=True,
+    ),
+    Command(
+        "newline", "ctrl+j,shift+enter,alt+enter", "new line", "New line",
+        "Begin a new line without sending.",
+        Place.COMPOSER, "newline", footer=True, palette=False, priority=True,
+    ),
+    Command(
+        "page-up", "pageup", "older", "Scroll up", "Scroll the feed up, to what was said before.",
+        Place.COMPOSER, "screen.page_up", palette=False,
+    ),
+    Command(
+        "page-down", "pagedown", "newer", "Scroll down", "Scroll the feed down.",
+        Place.COMPOSER, "screen.page_down", palette=False,
+    ),
+    Command(
+        "select-up", "up", "select", "Select the turn above",
+        "Move the highlight to the turn above.",
+        Place.FEED, "select(-1)", palette=False,
+    ),
+    Command(
+        "select-down", "down", "select", "Select the turn below",
+        "Move the highlight to the turn below.",
+        Place.FEED, "select(1)", palette=False,
+    ),
+    Command(
+        "send-again", "a", "send again", "Send again",
+        "Send the selected message again, or the last one that did not get through.",
+        Place.FEED, "screen.send_again", footer=True, available=lambda now: now.again is not None,
+    ),
+    Command(
+        "take-back", "t", "take back", "Take back the waiting message",
+        "Put a message that still waits back into the editor.",
+        Place.FEED, "screen.take_back", footer=True, available=lambda now: now.waiting is not None,
+    ),
+    Command(
+        "detail", "enter", "details", "Show the details of a failure",
+        "Unfold or fold what hermes printed for the selected turn.",
+        Place.FEED, "screen.detail", footer=True, available=_has_detail,
+    ),
+    Command(
+        "hide", "h", "hide from Q", "Hide the selected turn from Q, or show it again",
+        "A hidden turn stays in the feed, but Q is no longer told of it.",
+        Place.FEED, "screen.hide", footer=True, available=_selected_said,
+    ),
+    Command(
+        "delete", "d", "delete…", "Delete the selected turn…",
+        "Delete the selected turn for good; you are asked first.",
+        Place.FEED, "screen.delete", footer=True, available=_selected_said,
+    ),
+    Command(
+        "newest", "end", "newest", "Go to the newest turn", "Scroll to the end of the feed.",
+        Place.FEED, "screen.newest",
+    ),
+    Command(
+        "write", "escape", "write", "Go back to writing", "Put the cursor into the editor.",
+        Place.FEED, "screen.write", footer=True, palette=False,
+        available=lambda now: not now.running,
+    ),
+    Command(
+        "stop", "escape", "stop Q", "Stop Q", "Stop the turn that Q is working on.",
+        Place.HOME, "stop", footer=True, available=lambda now: now.running,
+    ),
+    Command(
+        "told", "ctrl+t", "what Q is told", "What Q will be told",
+        "Show or hide the context that goes to Q with your next message.",
+        Place.HOME, "told", footer=True,
+    ),
+    Command(
+        "mode", "f6", "mode…", "Set the mode…",
+        "Say what you are at, with a time at which it is over; Q is told.",
+        Place.HOME, "mode",
+    ),
+    Command(
+        "fact", "f7", "add fact…", "Add a fact about you…",
+        "Add a fact that Q is told with every message.",
+        Place.HOME, "fact",
+    ),
+    Command(
+        "dismiss", "f8", "dismiss notice", "Dismiss the notice",
+        "Put the notice at the top away; “Notices” shows it again.",
+        Place.HOME, "dismiss_notice", available=lambda now: now.notices > 0,
+    ),
+    Command(
+        "notices", "f9", "notices", "Notices", "Show every notice since qterm was started.",
+        Place.HOME, "notices",
+    ),
+    Command(
+        "first-start", "f10", "set up", "Set up or rehearse…",
+        "Go back to the offers of the first start.",
+        Place.HOME, "first_start", available=lambda now: now.offers,
+    ),
+    Command(
+        "doctor", "f5", "doctor", "Doctor",
+        "Check hermes, its model, the store and the config, with a mend for each fault.",
+        Place.APP, "doctor",
+    ),
+    Command(
+        "theme", "f12", "theme", "Light or dark", "Change between a light and a dark screen.",
+        Place.APP, "theme",
+    ),
+    Command(
+        "palette", "ctrl+p", "commands", "Commands", "Find a command by its name.",
+        Place.APP, "command_palette", footer=True, palette=False, priority=True,
+    ),
+    Command(
+        "help", "f1", "help", "Help", "Show every key and what it does.",
+        Place.APP, "help", footer=True,
+    ),
+    Command(
+        "quit", "ctrl+q", "quit", "Quit",
+        "Leave qterm; you are asked only when a turn is under way. Your draft is kept.",
+        Place.APP, "quit", priority=True,
+    ),
+)  # fmt: skip
+
+BY_ID = {command.id: command for command in COMMANDS}
+
+
+def bindings(place: Place) -> list[BindingType]:
+    """The bindings of one part of the screen."""
+    return [command.binding() for command in COMMANDS if command.place is place]
+
+
+def by_action(action: str, places: Iterable[Place]) -> Command | None:
+    """The command behind an action of one of these places."""
+    wanted = set(places)
+    for command in COMMANDS:
+        if command.place in wanted and command.action.rpartition(".")[2].split("(")[0] == action:
+            return command
+    return None
+
+
+def again_candidate(turn: Turn | None) -> Turn | None:
+    """The turn, if it is a message of the operator that may be sent once more."""
+    if turn is None or turn.persona != YOU or not turn.state.can_be_sent_again:
+        return None
+    return turn
+
+
+def is_waiting(turn: Turn) -> bool:
+    """True for a message of the operator that waits for its turn."""
+    return turn.persona == YOU and turn.state is TurnState.QUEUED

@@ -1,0 +1,92 @@
+"""Foreign text made fit for a widget: the only way from outside onto the screen.
+
+Textual parses a plain `str` as markup in most places, so `[P1]` would vanish and `[/]` end the app;
+and it hands control characters on to the terminal. Everything here gives a `Content`, which is
+never parsed, out of text that went through `safe_text`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.cells import cell_len
+from textual.color import Color, ColorParseError
+from textual.content import Content
+from textual.style import Style
+
+from qterm.safe_text import hide_controls, safe_line, safe_text, show_controls
+
+SHOWN_CHARS: Final = 20_000
+"""The most code points of one text that a widget draws; the rest is told in a line of its own."""
+
+
+def plain(text: str, style: str | Style = "") -> Content:
+    """Foreign text as Content: safe to show, one style, no markup."""
+    return Content.styled(safe_text(text), style) if style else Content(safe_text(text))
+
+
+def one_line(text: str, width: int | None = None, style: str | Style = "") -> Content:
+    """Foreign text on one line, its white space joined; cut to `width` cells with an ellipsis."""
+    joined = safe_line(text)
+    if width is not None and cell_len(joined) > width:
+        joined = f"{cut_cells(joined, max(width - 1, 0))}…"
+    return Content.styled(joined, style) if style else Content(joined)
+
+
+def cut_cells(text: str, width: int) -> str:
+    """The longest beginning of the text that fits into this many cells, at a grapheme's edge."""
+    import regex
+
+    kept: list[str] = []
+    left = width
+    for grapheme in regex.findall(r"\X", text):
+        left -= cell_len(grapheme)
+        if left < 0:
+            break
+        kept.append(grapheme)
+    return "".join(kept)
+
+
+def body(text: str, style: str | Style = "") -> Content:
+    """The text of a turn: safe, and of an extent that one widget can draw.
+
+    A longer one keeps its beginning and says how much there is; nothing is lost in the store.
+    """
+    if len(text) <= SHOWN_CHARS:
+        return plain(text, style)
+    rest = len(text) - SHOWN_CHARS
+    return Content.assemble(
+        plain(text[:SHOWN_CHARS], style),
+        Content.styled(f"\n… {rest:,} more characters: `qterm export` writes all of them", "dim"),
+    )
+
+
+def colour_style(colour: str, *, dark: bool) -> Style:
+    """A persona's colour as a bold style; a colour nobody knows is simply none.
+
+    On a light background the colour is darkened, so that yellow stays readable.
+    """
+    try:
+        parsed = Color.parse(colour) if colour else None
+    except ColorParseError:
+        parsed = None
+    if parsed is None:
+        return Style(bold=True)
+    if not dark:
+        parsed = parsed.blend(Color(0, 0, 0), 0.55)
+    elif parsed.brightness < 0.35:
+        parsed = parsed.blend(Color(255, 255, 255), 0.4)
+    return Style(foreground=parsed, bold=True)
+
+
+def to_editor(text: str) -> str:
+    """Text for an editor: line ends as `\\n`, every other control as a visible stand-in.
+
+    Terminals send a pasted line's end as `\\r`. `from_editor` turns the stand-ins back (rule T2).
+    """
+    return show_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def from_editor(text: str) -> str:
+    """An editor's text with each stand-in turned back into what it stands for (rule T2)."""
+    return hide_controls(text)

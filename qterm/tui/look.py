@@ -1,0 +1,190 @@
+"""How turns look: what the widgets need to know beyond the turn itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from textual.content import Content
+from textual.style import Style
+
+from qterm.model import Degraded, Persona, Q, Turn, TurnState
+from qterm.tui.content import body, colour_style, one_line, plain
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+LABEL_CELLS = 12
+"""The most cells of a persona's label in the feed."""
+
+_FAILED = "bold $text-error"
+_NOTE = "$text-muted"
+_WARNING = "$text-warning"
+
+
+@dataclass(slots=True)
+class Look:
+    """Labels, colours and the clock. `now` gives local time with its zone."""
+
+    personas: Mapping[str, Persona]
+    now: Callable[[], datetime]
+    dark: bool = True
+    moving: bool = True
+
+    @property
+    def label_cells(self) -> int:
+        """The width of the column with the labels."""
+        widths = [one_line(persona.label).cell_length for persona in self.personas.values()]
+        return min(max([*widths, 1]), LABEL_CELLS)
+
+    @property
+    def margin(self) -> int:
+        """The cells before a turn's text: its time and its label."""
+        return 6 + self.label_cells + 1
+
+    def label(self, key: str, width: int | None = None) -> Content:
+        """A persona's label with its colour; a persona nobody configured shows its key."""
+        persona = self.personas.get(key) or Persona(key, key)
+        style = colour_style(persona.colour, dark=self.dark)
+        return one_line(persona.label or key, width, style)
+
+    def local(self, moment: datetime) -> datetime:
+        """The moment in the operator's zone."""
+        return moment.astimezone(self.now().tzinfo)
+
+    def head(self, turn: Turn) -> Content:
+        """Time and label, as they stand to the left of a turn."""
+        time = f"{self.local(turn.created_at):%H:%M} "
+        return Content.assemble(
+            Content.styled(time, _NOTE), self.label(turn.persona, self.label_cells)
+        )
+
+    def day(self, turn: Turn) -> str:
+        """The day a turn was said on, as its day line has it."""
+        return day_words(self.local(turn.created_at), self.now())
+
+    def spin(self, seconds: float) -> str:
+        """A sign of life, still where animation is off."""
+        return SPINNER[int(seconds * 8) % len(SPINNER)] if self.moving else "…"
+
+
+def day_words(moment: datetime, now: datetime) -> str:
+    """A day in words: `Today`, `Yesterday`, and the date; the year where it is another one."""
+    words = f"{moment:%A} {moment.day} {moment:%B}"
+    if moment.year != now.year:
+        words += f" {moment.year}"
+    if moment.date() == now.date():
+        return f"Today, {words}"
+    if moment.date() == now.date() - timedelta(days=1):
+        return f"Yesterday, {words}"
+    return words
+
+
+def seconds_words(seconds: float) -> str:
+    """A duration: `2.9 s`, `48 s`, `3 min 5 s`, `2 h 3 min`."""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def ticking_words(seconds: float) -> str:
+    """A duration that still grows, in whole seconds."""
+    return seconds_words(float(int(seconds))).replace(".0 s", " s")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One turn as it is shown: with what is known of it beyond the store.
+
+    `text` is the answer so far where it is ahead of the store. `seconds` is how long it has been
+    open, `mine` whether this qterm works on it, `answered` whether an answer of Q's stands below.
+    """
+
+    turn: Turn
+    text: str | None = None
+    seconds: float = 0.0
+    mine: bool = True
+    answered: bool = False
+    unfolded: bool = False
+    tool: str = ""
+
+
+def turn_content(shown: Shown, look: Look) -> Content:
+    """The text of a turn with its notes: everything right of the label."""
+    turn = shown.turn
+    said = turn.text if shown.text is None else shown.text
+    parts = [body(said, _NOTE if turn.hidden else Style())]
+    if turn.persona == Q and turn.elapsed is not None and not turn.state.is_open:
+        parts.append(Content.styled(f"  {seconds_words(turn.elapsed)}", _NOTE))
+    lines = [Content("").join(parts), *_notes(shown, look)]
+    return Content("\n").join(line for line in lines if line.plain or line is lines[0])
+
+
+def _notes(shown: Shown, look: Look) -> list[Content]:
+    turn = shown.turn
+    lines = _reply_notes(shown, look) if turn.persona == Q else _own_notes(shown)
+    if turn.hidden:
+        lines.append(Content.styled("hidden from Q", _NOTE))
+    if turn.degraded is not None:
+        lines.append(Content.styled(f"! {_degraded(turn.degraded)}", _WARNING))
+    if shown.unfolded and turn.detail:
+        lines.append(plain(turn.detail.rstrip(), _NOTE))
+    return lines
+
+
+def _degraded(degraded: Degraded) -> str:
+    return degraded.sentence
+
+
+def _reply_notes(shown: Shown, look: Look) -> list[Content]:
+    match shown.turn.state:
+        case TurnState.PENDING | TurnState.QUEUED:
+            return [working(shown.seconds, look, tool=shown.tool, mine=shown.mine)]
+        case TurnState.STOPPED:
+            return [Content.styled("(stopped)", _NOTE)]
+        case TurnState.INTERRUPTED | TurnState.FAILED:
+            return [Content.styled("(this is as far as the answer came)", _NOTE)]
+        case _:
+            return []
+
+
+def _own_notes(shown: Shown) -> list[Content]:
+    turn = shown.turn
+    after = "" if turn.elapsed is None else f" after {seconds_words(turn.elapsed)}"
+    match turn.state:
+        case TurnState.QUEUED:
+            words = "waiting for the message before it"
+            return [Content.styled(f"◷ {words}  {ticking_words(shown.seconds)}", _NOTE)]
+        case TurnState.STOPPED if not shown.answered:
+            return [Content.styled(f"■ stopped{after}", _NOTE)]
+        case TurnState.FAILED:
+            return [_trouble(f"✗ failed{after}: ", turn, shown)]
+        case TurnState.INTERRUPTED:
+            return [_trouble("✗ interrupted: ", turn, shown)]
+        case _:
+            return []
+
+
+def _trouble(start: str, turn: Turn, shown: Shown) -> Content:
+    reason = turn.reason or "Q gave no reason."
+    hints = "a: send again"
+    if turn.detail:
+        hints += f" · enter: {'fold' if shown.unfolded else 'details'}"
+    return Content.assemble(
+        Content.styled(start, _FAILED),
+        plain(reason, "$text-error"),
+        Content.styled(f"\ntab, then {hints}", _NOTE),
+    )
+
+
+def working(seconds: float, look: Look, *, tool: str = "", mine: bool = True) -> Content:
+    """Q at work: a sign of life, for how long, and how to stop it."""
+    doing = "thinking"
+    if tool:
+        doing = f"using {one_line(tool, 40).plain}"
+    end = "esc stops" if mine else "in another qterm"
+    return Content.styled(f"{look.spin(seconds)} {doing}  {ticking_words(seconds)} · {end}", _NOTE)

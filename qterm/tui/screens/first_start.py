@@ -1,0 +1,130 @@
+"""The first start: what was found of hermes, and what can be done from here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from qterm.services import FirstStart, StartState
+from qterm.tui.content import plain
+
+
+class Offer(StrEnum):
+    """What the operator can choose."""
+
+    REHEARSE = "rehearse"
+    SET_UP = "set-up"
+    LOOK_AROUND = "look-around"
+    LOOK_AGAIN = "look-again"
+    QUIT = "quit"
+
+
+_WORDS = {
+    Offer.REHEARSE: (
+        "Rehearse",
+        "The real hermes, but with a small scripted model in place of a paid one, and a feed\n"
+        "that is thrown away afterwards. Costs nothing, sends nothing anywhere.",
+    ),
+    Offer.SET_UP: (
+        "Set up",
+        "Runs `hermes setup` here in this terminal: it asks for a provider and a model, and\n"
+        "then you are back.",
+    ),
+    Offer.LOOK_AROUND: (
+        "Look around",
+        "Opens qterm as it is. You can write, read, keep facts and search;\n"
+        "Q answers as soon as hermes can.",
+    ),
+    Offer.LOOK_AGAIN: (
+        "Look again",
+        "Looks for hermes once more, after you have installed it in another terminal.",
+    ),
+    Offer.QUIT: ("Quit", "Leaves qterm."),
+}
+
+_INSTALL = (
+    "Q is the hermes agent, a program of its own, and it is not installed here (or not where\n"
+    "qterm looks). Install it with one of these, in another terminal:\n\n"
+    "    pipx install hermes-agent\n"
+    "    python3 -m pip install --user hermes-agent\n\n"
+    'or name it in the config: command = ["/path/to/hermes"] under [hermes]. Without it the\n'
+    "feed, its search and export, facts, the mode and drafts all work; only Q can't answer."
+)
+
+
+def offers(state: StartState) -> tuple[Offer, ...]:
+    """What can be chosen in this state."""
+    if state.kind is FirstStart.NO_HERMES:
+        return (Offer.LOOK_AGAIN, Offer.LOOK_AROUND, Offer.QUIT)
+    return (Offer.REHEARSE, Offer.SET_UP, Offer.LOOK_AROUND)
+
+
+class FirstStartScreen(Screen[Offer]):
+    """Dismissed with the offer that was taken."""
+
+    BINDINGS: ClassVar = [
+        ("r", f"take('{Offer.REHEARSE}')", "Rehearse"),
+        ("s", f"take('{Offer.SET_UP}')", "Set up"),
+        ("l,escape", f"take('{Offer.LOOK_AROUND}')", "Look around"),
+    ]
+
+    def __init__(self, state: StartState) -> None:
+        super().__init__()
+        self._state = state
+
+    def compose(self) -> ComposeResult:
+        """What was found, what it means, the offers."""
+        with VerticalScroll(id="first-start", can_focus=False), Vertical(id="first-start--box"):
+            yield Static(Content("Welcome to qterm"), id="first-start--title", markup=False)
+            yield Static(
+                Content("Here you talk with Q, who is the hermes agent."),
+                classes="first-start--text",
+                markup=False,
+            )
+            yield Static(plain(self._state.sentence), id="first-start--state", markup=False)
+            if self._state.kind is FirstStart.NO_HERMES:
+                yield Static(Content(_INSTALL), classes="first-start--text", markup=False)
+            yield OptionList(
+                *(self._option(offer) for offer in offers(self._state)),
+                id="first-start--offers",
+                markup=False,
+            )
+            yield Static(
+                Content("↑ ↓ choose · enter takes it · ctrl+q quits"),
+                classes="first-start--hint",
+                markup=False,
+            )
+
+    @staticmethod
+    def _option(offer: Offer) -> Option:
+        name, words = _WORDS[offer]
+        prompt = Content.assemble(
+            Content.styled(name, "bold"), "\n", Content.styled(words, "$text-muted"), "\n"
+        )
+        return Option(prompt, id=offer)
+
+    def on_mount(self) -> None:
+        """The first offer is chosen."""
+        self.query_one(OptionList).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """An offer was taken."""
+        if event.option.id is not None:
+            self.dismiss(Offer(event.option.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what is offered can be taken by its key."""
+        if action == "take":
+            return Offer(str(parameters[0])) in offers(self._state)
+        return True
+
+    def action_take(self, offer: str) -> None:
+        """Take an offer by its key."""
+        self.dismiss(Offer(offer))

@@ -1,0 +1,484 @@
+"""The home screen: the feed, the editor below it, and what Q will be told beside it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer, Static, TextArea
+from textual.worker import Worker, WorkerState
+
+from qterm import events
+from qterm.context import QContext
+from qterm.model import YOU, Approvals, Turn
+from qterm.services import FirstStart, Services, StartState
+from qterm.tui import messages
+from qterm.tui.commands import (
+    Place,
+    Situation,
+    again_candidate,
+    bindings,
+    by_action,
+)
+from qterm.tui.content import one_line, plain
+from qterm.tui.desk import Desk
+from qterm.tui.look import Look
+from qterm.tui.messages import Side
+from qterm.tui.screens.ask import AskFact, AskMode, NewMode, Question
+from qterm.tui.screens.sheets import Sheet, ToldScreen, notices_text
+from qterm.tui.widgets.bars import NewBelow, Notices, TitleBar
+from qterm.tui.widgets.composer import Composer
+from qterm.tui.widgets.feed import FeedView
+from qterm.tui.widgets.told import ToldView
+
+if TYPE_CHECKING:
+    from qterm.tui.app import QtermApp
+
+DRAFT_SECONDS = 0.3
+"""The editor's text is stored this long after the last key."""
+
+NEEDS = (50, 14)
+"""The smallest screen, in columns and rows."""
+
+WIDE = 100
+"""From this many columns on, what Q will be told stands beside the feed."""
+
+
+class HomeScreen(Screen[None]):
+    """The home thread."""
+
+    BINDINGS = bindings(Place.HOME)
+    AUTO_FOCUS = "#composer"
+
+    app: QtermApp
+
+    def __init__(self, services: Services, look: Look, state: StartState) -> None:
+        super().__init__()
+        self.services = services
+        self.look = look
+        self.state = state
+        self.desk = Desk(services, self.post_message, self.run_worker)
+        conversation = services.conversation
+        self.feed = FeedView(look, conversation.owner, conversation.clock)
+        self.composer = Composer()
+        self.notices = Notices()
+        self._title = TitleBar("Rehearsal" if services.is_demo else "Home")
+        self._told = ToldView(services.settings.operator, look.now)
+        self._new_below = NewBelow()
+        self._q_context: QContext | None = None
+        self._pane_wanted = services.settings.screen.side_pane
+        self._version = ""
+        self._sending: str | None = None
+        self._leaving = False
+        self._draft_timer: Timer | None = None
+        self._draft_read = False
+        self._page_is_read = False
+
+    def compose(self) -> ComposeResult:
+        """Title, notices, feed and pane, editor, keys."""
+        yield self._title
+        yield self.notices
+        with Horizontal(id="middle"):
+            with Vertical(id="talk"):
+                yield self.feed
+                yield self._new_below
+                with Horizontal(id="writing"):
+                    yield Static(Content("› "), id="prompt", markup=False)
+                    yield self.composer
+            yield self._told
+        yield Footer(show_command_palette=False, compact=True)
+        yield Static(Content(""), id="too-small", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin to read and to watch."""
+        for problem in self.services.loaded.problems:
+            self.notices.add(problem.sentence)
+        for sentence in self.services.notices:
+            self.notices.add(sentence)
+        if self.services.settings.hermes.approvals is Approvals.ASK:
+            self.notices.add(
+                "hermes can't ask you from here, so it refuses dangerous commands: "
+                'approvals = "ask" acts as "deny".'
+            )
+        self.desk.watch()
+        self.desk.recover()
+        self.desk.read_page(Side.NEWEST)
+        self.desk.tell()
+        if self.state.kind is FirstStart.READY:
+            self.desk.look_at_hermes()
+        self.set_interval(0.125 if self.look.moving else 1.0, self._tick)
+        self._show_state()
+        self._show_pane()
+
+    # -- what the desk tells -------------------------------------------------------------------
+
+    @on(messages.PageRead)
+    async def _page_read(self, event: messages.PageRead) -> None:
+        self._page_is_read = True
+        match event.side:
+            case Side.NEWEST:
+                await self.feed.reset(event.turns, has_older=event.more)
+            case Side.OLDER:
+                await self.feed.prepend(event.turns, has_older=event.more)
+            case Side.NEWER:
+                await self.feed.extend(event.turns, has_newer=event.more)
+        self.refresh_bindings()
+
+    @on(FeedView.Wanted)
+    def _page_wanted(self, event: FeedView.Wanted) -> None:
+        side = Side.OLDER if event.before is not None else Side.NEWER
+        self.desk.read_page(side, event.before if side is Side.OLDER else event.after)
+
+    @on(messages.FeedMoved)
+    async def _feed_moved(self, event: messages.FeedMoved) -> None:
+        change = event.change
+        turns = [turn for turn in change.turns if turn.task_id is None]
+        if turns or change.deleted:
+            await self.feed.apply(turns, change.deleted)
+        if change.deleted or change.facts or change.mode or any(_told_of(turn) for turn in turns):
+            self.desk.tell()
+        self._show_state()
+        self.refresh_bindings()
+
+    @on(messages.Happened)
+    async def _happened(self, message: messages.Happened) -> None:
+        match message.event:
+            case events.Accepted(turn):
+                self._accepted(turn)
+                await self.feed.apply([turn])
+            case events.ReplyText(turn, reply, delta):
+                self.feed.more_text(reply, delta)
+                await self._apply_new(turn, reply)
+                return
+            case events.ToolUsed(turn, tool):
+                self.feed.tool(turn.id, "" if tool.state in _TOOL_ENDED else tool.name)
+                return
+            case events.Finished(turn, reply, _):
+                await self.feed.apply([turn] if reply is None else [turn, reply])
+                self.desk.tell()
+            case events.TakenBack(turn):
+                await self.feed.apply([], [turn.id])
+            case events.NotStored(_, _, reason):
+                self.notices.add(f"How this turn ended could not be stored yet: {reason}")
+            case events.Waiting(turn) | events.ContextReady(turn) | events.Began(turn):
+                await self.feed.apply([turn])
+        self._show_state()
+        self.refresh_bindings()
+
+    async def _apply_new(self, turn: Turn, reply: Turn) -> None:
+        """The first words of an answer bring its turn; the later ones only add to it."""
+        if reply.id not in self.feed.window:
+            await self.feed.apply([turn, reply])
+
+    def _accepted(self, turn: Turn) -> None:
+        """The message is stored: only now may it leave the editor."""
+        sent, self._sending = self._sending, None
+        if sent is not None and turn.again_of is None:
+            self.composer.take_sent(sent)
+        self._save_draft()
+        if self.feed.window.has_newer:
+            self.desk.read_page(Side.NEWEST)
+        else:
+            self.feed.follow()
+
+    @on(messages.NotSent)
+    def _not_sent(self, event: messages.NotSent) -> None:
+        self._sending = None
+        self.notices.add(event.sentence)
+
+    @on(messages.Trouble)
+    def _trouble(self, event: messages.Trouble) -> None:
+        if event.page:
+            self.feed.load_failed()
+        self.notices.add(event.sentence)
+        self.refresh_bindings()
+
+    @on(messages.DraftRead)
+    def _draft_came(self, event: messages.DraftRead) -> None:
+        self._draft_read = True
+        if event.text and not self.composer.text:
+            self.composer.set_message(event.text)
+
+    @on(messages.Told)
+    def _told_came(self, event: messages.Told) -> None:
+        self._q_context = event.context
+        views = [self._told]
+        if isinstance(self.app.screen, ToldScreen):
+            views.append(self.app.screen.view)
+        for view in views:
+            if event.context is None:
+                view.show_trouble(event.trouble)
+            else:
+                view.show(event.context)
+
+    @on(messages.VersionSeen)
+    def _version_seen(self, event: messages.VersionSeen) -> None:
+        self._version = event.words
+        self._show_state()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.app.log_failure(event.worker.error)
+
+    # -- what the operator does ----------------------------------------------------------------
+
+    @on(Composer.Sent)
+    def _send(self, event: Composer.Sent) -> None:
+        if self._sending is not None or self._leaving:
+            return  # the same words are on their way to the store
+        self._sending = event.text
+        self.desk.send(event.text)
+
+    @on(TextArea.Changed, "#composer")
+    def _written(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+        self._draft_timer = self.set_timer(DRAFT_SECONDS, self._save_draft)
+
+    def _save_draft(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+            self._draft_timer = None
+        if self._draft_read and not self._leaving:
+            self.desk.save_draft(self.composer.message)
+
+    @on(FeedView.Moved)
+    def _moved(self, event: FeedView.Moved) -> None:
+        self._new_below.show(event.unseen)
+        self.refresh_bindings()
+
+    @on(NewBelow.Pressed)
+    def action_newest(self) -> None:
+        """Go to the newest turn."""
+        if self.feed.window.has_newer:
+            self.desk.read_page(Side.NEWEST)
+        else:
+            self.feed.follow()
+
+    def action_page_up(self) -> None:
+        """Scroll up."""
+        self.feed.scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll down."""
+        self.feed.scroll_page_down(animate=False)
+
+    def action_write(self) -> None:
+        """Go back to the editor."""
+        self.composer.focus()
+
+    def action_stop(self) -> None:
+        """Stop the turn that runs."""
+        self.desk.stop()
+
+    def action_send_again(self) -> None:
+        """Send the text of a turn once more."""
+        turn = self.situation().again
+        if turn is not None:
+            self.desk.send(turn.text, again_of=turn.id)
+
+    def action_take_back(self) -> None:
+        """Put a waiting message back into the editor."""
+
+        def put_back(text: str) -> None:
+            written = self.composer.message
+            self.composer.set_message(f"{text}\n{written}" if written else text)
+            self.composer.focus()
+
+        turn = self.situation().waiting
+        if turn is not None:
+            self.desk.take_back(turn.id, put_back)
+
+    def action_detail(self) -> None:
+        """Unfold or fold the details of a failure."""
+        if self.feed.selected is not None:
+            self.feed.unfold(self.feed.selected)
+
+    def action_hide(self) -> None:
+        """Hide the selected turn from Q, or show it again."""
+        turn = self.feed.selected_turn()
+        if turn is None:
+            return
+        hidden = not turn.hidden
+        words = "Q is no longer told of this turn." if hidden else "Q is told of this turn again."
+        self.desk.change(self.services.feed.hide(turn.id, hidden), partial(self.app.notify, words))
+
+    def action_delete(self) -> None:
+        """Ask, then delete the selected turn."""
+        turn = self.feed.selected_turn()
+        if turn is None:
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                delete = self.services.feed.delete(turn.id)
+                self.desk.change(delete, partial(self.app.notify, "The turn is deleted."))
+
+        who = self.look.label(turn.persona).plain
+        question = (
+            f"Delete this turn for good? It can't be brought back.\n\n"
+            f"{who}: {one_line(turn.text, 60).plain}"
+        )
+        self.app.push_screen(Question(question, yes="Delete", no="Keep"), answered)
+
+    def action_told(self) -> None:
+        """Show or hide what Q will be told: beside the feed, or as a screen of its own."""
+        if self.size.width >= WIDE:
+            self._pane_wanted = not self._pane_wanted
+            self._show_pane()
+            return
+        view = ToldView(self.services.settings.operator, self.look.now)
+        self.app.push_screen(ToldScreen(view, self._q_context))
+
+    def action_mode(self) -> None:
+        """Ask for the mode."""
+        mode = self._q_context.mode if self._q_context else None
+        until = self.look.local(mode.until).strftime("%H:%M") if mode and mode.until else ""
+
+        def answered(new: object) -> None:
+            if isinstance(new, NewMode):
+                change = self.services.feed.set_mode(new.text or None, new.until)
+                words = "The mode is set." if new.text else "There is no mode any more."
+                self.desk.change(change, partial(self.app.notify, words))
+
+        self.app.push_screen(AskMode(mode.text if mode else "", until, self.look.now), answered)
+
+    def action_fact(self) -> None:
+        """Ask for a fact."""
+
+        def answered(words: object) -> None:
+            if isinstance(words, str):
+                said = partial(self.app.notify, "The fact is added.")
+                self.desk.change(self.services.feed.add_fact(words), said)
+
+        self.app.push_screen(AskFact(self.services.settings.operator), answered)
+
+    @on(Notices.Dismissed)
+    def action_dismiss_notice(self) -> None:
+        """Put the notice at the top away."""
+        self.notices.dismiss()
+        self.refresh_bindings()
+
+    def action_notices(self) -> None:
+        """Show every notice."""
+        self.app.push_screen(Sheet("Notices", notices_text(self.notices.all)))
+
+    def action_first_start(self) -> None:
+        """Go back to the offers of the first start."""
+        self.app.offer()
+
+    # -- how it looks --------------------------------------------------------------------------
+
+    def situation(self) -> Situation:
+        """What the availability of commands hangs on, now."""
+        selected = self.feed.selected_turn()
+        return Situation(
+            running=self.services.conversation.running() is not None,
+            waiting=self.feed.waiting(),
+            selected=selected,
+            again=again_candidate(selected) or self._last_failed(),
+            notices=len(self.notices.waiting),
+            offers=self.state.kind is not FirstStart.READY,
+        )
+
+    def _last_failed(self) -> Turn | None:
+        """The operator's last message, if it did not get through."""
+        for turn in reversed(self.feed.window.turns):
+            if turn.persona == YOU:
+                return again_candidate(turn)
+        return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Every command says itself when it is available."""
+        command = by_action(action, (Place.HOME, Place.FEED))
+        return True if command is None else command.available(self.situation())
+
+    def new_state(self, state: StartState) -> None:
+        """hermes was looked for again."""
+        self.state = state
+        if state.kind is FirstStart.READY:
+            self.desk.look_at_hermes()
+        self._show_state()
+        self.refresh_bindings()
+
+    @property
+    def page_is_read(self) -> bool:
+        """Whether the first page of the feed has come."""
+        return self._page_is_read
+
+    @property
+    def told_is_known(self) -> bool:
+        """Whether it is known what Q would be told."""
+        return self._q_context is not None
+
+    @property
+    def draft_is_known(self) -> bool:
+        """False until the stored draft was read: till then it must not be written over."""
+        return self._draft_read
+
+    def leaving(self) -> None:
+        """The app ends what runs; nothing more is sent from here."""
+        self._leaving = True
+        self.composer.read_only = True
+        self._title.show(Content.styled("stopping Q…", "$text-warning"))
+
+    def redraw(self) -> None:
+        """Draw the feed again, after the theme has changed."""
+        self.feed.redraw()
+
+    def _tick(self) -> None:
+        if self.feed.has_open():
+            self.feed.refresh_open()
+
+    def _show_state(self) -> None:
+        if self._leaving:
+            return
+        match self.state.kind:
+            case FirstStart.NO_HERMES:
+                words = Content.styled("Q ○ hermes is not installed (f10)", "$text-warning")
+            case FirstStart.NO_MODEL:
+                words = Content.styled("Q ○ has no model yet (f10)", "$text-warning")
+            case _:
+                at_work = self.feed.asked() is not None
+                mark = Content.styled("●", "$text-warning" if at_work else "$text-success")
+                words = Content.assemble("Q ", mark, " at work" if at_work else " ready")
+        parts = [words]
+        if self._version and self.state.kind is FirstStart.READY:
+            parts.append(one_line(f"hermes {self._version}", 30, "$text-muted"))
+        if self.services.settings.hermes.approvals is Approvals.BYPASS:
+            parts.insert(0, Content.styled("! Q runs commands unasked", "bold $text-error"))
+        self._title.show(Content(" · ").join(parts))
+        self.feed.show_empty(plain(self._first_words()))
+
+    def _first_words(self) -> str:
+        if self.state.kind is FirstStart.READY:
+            return "Nothing has been said yet. Write to Q below, and press enter."
+        return "Nothing has been said yet. You can write, but Q can't answer so far: press f10."
+
+    def _show_pane(self) -> None:
+        self._told.set_class(not self._pane_wanted, "-off")
+
+    def on_resize(self, event: Resize) -> None:
+        """Say what is needed where the terminal is too small."""
+        width, height = event.size
+        self.query_one("#too-small", Static).update(
+            Content(
+                f"qterm needs {NEEDS[0]} columns and {NEEDS[1]} rows.\n"
+                f"This terminal has {width} and {height}.\n\nMake it larger, or use `qterm send`."
+            )
+        )
+
+
+_TOOL_ENDED = frozenset({"ended", "done", "completed", "failed", "result"})
+
+
+def _told_of(turn: Turn) -> bool:
+    return not turn.state.is_open

@@ -1,0 +1,86 @@
+"""The editor for a message: several lines, and no control character reaches the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import TextArea
+
+from qterm.tui.commands import Place, bindings
+from qterm.tui.content import from_editor, to_editor
+
+HINT = "Write to Q…"
+
+
+class Composer(TextArea):
+    """Where the operator writes. `message` is what was meant, `text` what the editor shows.
+
+    Control characters, which a paste can hold, show as visible stand-ins (rule T2): a text area
+    would send them to the terminal.
+    """
+
+    BINDINGS = bindings(Place.COMPOSER)
+
+    @dataclass
+    class Sent(Message):
+        """The operator wants this sent. The words stay in the editor until they are stored."""
+
+        text: str
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="composer",
+            soft_wrap=True,
+            tab_behavior="focus",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=Content(HINT),
+        )
+
+    @property
+    def message(self) -> str:
+        """What the operator means: the stand-ins turned back."""
+        return from_editor(self.text)
+
+    def set_message(self, message: str) -> None:
+        """Put a text into the editor, the cursor at its end."""
+        self.text = to_editor(message)
+        self.move_cursor(self.document.end)
+
+    def take_sent(self, sent: str) -> None:
+        """Remove what is stored now; what was written meanwhile stays."""
+        shown = to_editor(sent)
+        if self.text == shown:
+            self.text = ""
+        elif self.text.startswith(shown):
+            self.text = self.text[len(shown) :].lstrip("\n")
+            self.move_cursor(self.document.end)
+
+    def action_send(self) -> None:
+        """Ask for the message to be sent; an empty one is nothing to send."""
+        if self.message.strip():
+            self.post_message(self.Sent(self.message))
+
+    def action_newline(self) -> None:
+        """Begin a new line at the cursor."""
+        self.insert("\n")
+        self.scroll_cursor_visible()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        result = self.replace(to_editor(event.text), *self.selection)
+        self.move_cursor(result.end_location)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """A stand-in that is really typed is one that is really meant."""
+        character = event.character
+        if event.is_printable and character is not None and to_editor(character) != character:
+            event.stop()
+            event.prevent_default()
+            self.insert(to_editor(character))
+            return
+        await super()._on_key(event)

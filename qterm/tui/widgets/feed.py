@@ -1,0 +1,429 @@
+"""The feed: a window of turns that slides over a history of any length.
+
+It follows the newest turn only while it stands at the end; anywhere else the turn at the top stays
+where it is, whatever comes or goes around it. It asks for pages and shows what it is given: the
+screen owns the feed source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.layout import DockArrangeResult
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from qterm.model import YOU, Owner, Q, Turn, TurnState
+from qterm.tui.commands import Place, bindings
+from qterm.tui.look import Look, Shown
+from qterm.tui.widgets.turn import DayLine, TurnView, WorkingLine
+from qterm.tui.widgets.window import MOST, Window
+
+EDGE_ROWS = 6
+"""So near to the end of the window the next page is fetched."""
+
+REDRAW_SECONDS = 0.05
+"""Text that streams in is drawn at most this often."""
+
+
+class FeedView(VerticalScroll, can_focus=True):
+    """The turns of the home thread."""
+
+    BINDINGS = bindings(Place.FEED)
+
+    @dataclass
+    class Wanted(Message):
+        """A page is wanted: of what is before a turn, or after it."""
+
+        before: int | None = None
+        after: int | None = None
+
+    @dataclass
+    class Moved(Message):
+        """The selection, or what waits below the end of the view, has changed."""
+
+        unseen: int
+        selected: int | None
+
+    def __init__(self, look: Look, owner: Owner, clock: Callable[[], float]) -> None:
+        super().__init__(id="feed")
+        self.look = look
+        self.window = Window()
+        self.selected: int | None = None
+        self.unseen = 0
+        self._owner = owner
+        self._clock = clock
+        self._views: dict[int, TurnView] = {}
+        self._days: dict[int, DayLine] = {}
+        self._open: dict[int, Turn] = {}
+        self._since: dict[int, float] = {}
+        self._live: dict[int, str] = {}
+        self._tools: dict[int, str] = {}
+        self._unfolded: set[int] = set()
+        self._dirty: set[int] = set()
+        self._following = True
+        self._held: tuple[Widget, int] | None = None
+        self._loading = True
+        self._working = WorkingLine(look)
+        self._empty = Static(id="feed--empty", markup=False)
+
+    def compose(self) -> Iterable[Widget]:
+        """The line of Q at work is the last thing, always."""
+        yield self._empty
+        yield self._working
+
+    # -- pages ---------------------------------------------------------------------------------
+
+    async def reset(self, turns: Sequence[Turn], *, has_older: bool) -> None:
+        """Show the newest page, at its end."""
+        self.window.replace(turns, has_older=has_older, has_newer=False)
+        for turn in turns:
+            self._track(turn)
+        self._following, self._held = True, None
+        self._seen()
+        async with self.batch():
+            await self.remove_children(TurnView)
+            await self.remove_children(DayLine)
+            self._views.clear()
+            self._days.clear()
+            await self._sync()
+        self._loaded()
+
+    async def prepend(self, turns: Sequence[Turn], *, has_older: bool) -> None:
+        """Put an older page on top; the view stays where it is."""
+        for turn in turns:
+            self.window.put(turn)
+            self._track(turn)
+        self.window.has_older = has_older
+        self.window.trim_bottom()
+        async with self.batch():
+            await self._sync()
+        self._loaded()
+
+    async def extend(self, turns: Sequence[Turn], *, has_newer: bool) -> None:
+        """Put a newer page below; the view stays where it is."""
+        for turn in turns:
+            self.window.put(turn)
+            self._track(turn)
+        self.window.has_newer = has_newer
+        self.window.trim_top()
+        async with self.batch():
+            await self._sync()
+        self._loaded()
+
+    def load_failed(self) -> None:
+        """A page could not be read; the next scroll asks again."""
+        self._loading = False
+
+    def _loaded(self) -> None:
+        self._loading = False
+        self.call_after_refresh(self._check_edges)
+
+    def _check_edges(self) -> None:
+        if self._loading or not self.window.turns or not self.is_attached:
+            return
+        if self.window.has_older and self.scroll_y < EDGE_ROWS:
+            self._loading = True
+            self.post_message(self.Wanted(before=self.window.turns[0].id))
+        elif self.window.has_newer and self.scroll_y > self.max_scroll_y - EDGE_ROWS:
+            self._loading = True
+            self.post_message(self.Wanted(after=self.window.turns[-1].id))
+
+    # -- changes -------------------------------------------------------------------------------
+
+    async def apply(self, turns: Iterable[Turn], deleted: Iterable[int] = ()) -> None:
+        """Take new and changed turns, and let deleted ones go. The same turn twice is harmless."""
+        changed = False
+        for turn in turns:
+            self._track(turn)
+            if turn.id in self.window:
+                self.window.put(turn)
+            elif not self.window.belongs(turn) or self._is_full():
+                newest = not self.window.turns or turn.id > self.window.turns[-1].id
+                self.window.has_newer = self.window.has_newer or newest
+                self._count_unseen(turn)
+            else:
+                self.window.put(turn)
+                self._count_unseen(turn)
+                changed = True
+        for turn_id in deleted:
+            self._forget(turn_id)
+            changed = self.window.drop(turn_id) or changed
+        if self._following:
+            changed = bool(self.window.trim_top()) or changed
+        if changed:
+            async with self.batch():
+                await self._sync()
+        self.refresh_open()
+        for turn in self.window.turns:
+            self._show(turn)
+
+    def _is_full(self) -> bool:
+        """A reader far above the end keeps the window: what comes is only counted."""
+        return not self._following and len(self.window.turns) >= MOST
+
+    def _count_unseen(self, turn: Turn) -> None:
+        if not self._following and turn.persona != YOU:
+            self.unseen += 1
+            self._tell()
+
+    def _track(self, turn: Turn) -> None:
+        known = self._open.get(turn.id)
+        if not turn.state.is_open:
+            self._open.pop(turn.id, None)
+            self._since.pop(turn.id, None)
+            self._live.pop(turn.id, None)
+            self._tools.pop(turn.id, None)
+            return
+        closed = self.window.find(turn.id)
+        if closed is not None and not closed.state.is_open:
+            return  # read before its outcome was stored
+        self._open[turn.id] = turn
+        if known is None:
+            age = (self.look.now() - turn.created_at).total_seconds()
+            self._since[turn.id] = self._clock() - max(age, 0.0)
+        elif known.state is not turn.state:  # it waited, and now Q is at it
+            self._since[turn.id] = self._clock()
+
+    def _forget(self, turn_id: int) -> None:
+        for kept in (self._open, self._since, self._live, self._tools):
+            kept.pop(turn_id, None)
+        self._unfolded.discard(turn_id)
+        if self.selected == turn_id:
+            near = self.window.neighbour(turn_id, 1) or self.window.neighbour(turn_id, -1)
+            self._select(near.id if near else None)
+
+    async def _sync(self) -> None:
+        """Make the mounted widgets the ones of the window, in its order, with their day lines."""
+        wanted = {turn.id for turn in self.window.turns}
+        leaving: list[Widget] = [self._views.pop(i) for i in list(self._views) if i not in wanted]
+        days = self._day_words()
+        leaving += [
+            self._days.pop(i)
+            for i, line in list(self._days.items())
+            if days.get(i) != str(line.content)
+        ]
+        self._let_go(leaving)
+        before: Widget = self._working
+        for turn in reversed(self.window.turns):
+            view = self._views.get(turn.id)
+            if view is None:
+                view = self._views[turn.id] = TurnView(self._shown(turn), self.look)
+                view.set_class(turn.id == self.selected, "-selected")
+                self.mount(view, before=before)
+            before = view
+            if turn.id in days:
+                line = self._days.get(turn.id)
+                if line is None:
+                    line = self._days[turn.id] = DayLine(days[turn.id])
+                    self.mount(line, before=before)
+                before = line
+        if leaving:
+            await _remove(leaving)
+        if self.selected is not None and self.selected not in wanted:
+            self._select(None)
+        self._empty.display = not self.window.turns
+
+    def _let_go(self, leaving: list[Widget]) -> None:
+        if self._held is not None and self._held[0] in leaving:
+            self._held = None
+
+    def _day_words(self) -> dict[int, str]:
+        days: dict[int, str] = {}
+        last = ""
+        for turn in self.window.turns:
+            words = self.look.day(turn)
+            if words != last:
+                days[turn.id] = last = words
+        return days
+
+    # -- what a turn looks like now ------------------------------------------------------------
+
+    def _shown(self, turn: Turn) -> Shown:
+        seconds = self._clock() - self._since[turn.id] if turn.id in self._since else 0.0
+        return Shown(
+            turn=turn,
+            text=self._live.get(turn.id),
+            seconds=seconds if self.look.moving else float(int(seconds)),
+            mine=turn.owner is None or turn.owner == self._owner,
+            answered=any(other.reply_to == turn.id for other in self.window.turns),
+            unfolded=turn.id in self._unfolded,
+            tool=self._tools.get(turn.reply_to or 0, ""),
+        )
+
+    def _show(self, turn: Turn) -> None:
+        view = self._views.get(turn.id)
+        if view is not None:
+            view.show(self._shown(turn))
+
+    def refresh_open(self) -> None:
+        """Let the elapsed times of open turns go on, and the line of Q at work."""
+        for turn_id in self._open:
+            if (turn := self.window.find(turn_id)) is not None:
+                self._show(turn)
+        asked = self.asked()
+        answering = {turn.reply_to for turn in self._open.values() if turn.persona == Q}
+        if asked is None or asked.id in answering or self.window.has_newer:
+            self._working.show(None)
+        else:
+            shown = self._shown(asked)
+            tool = self._tools.get(asked.id, "")
+            self._working.show(shown.seconds, tool=tool, mine=shown.mine)
+
+    def asked(self) -> Turn | None:
+        """The message Q works on now, in whichever qterm."""
+        pending = (turn for turn in self._open.values() if turn.state is TurnState.PENDING)
+        return next((turn for turn in pending if turn.persona == YOU), None)
+
+    def waiting(self) -> Turn | None:
+        """The newest message of this qterm that waits for its turn."""
+        mine = (
+            turn
+            for turn in self._open.values()
+            if turn.state is TurnState.QUEUED and turn.owner == self._owner
+        )
+        return max(mine, key=lambda turn: turn.id, default=None)
+
+    def has_open(self) -> bool:
+        """Whether any turn still waits for its outcome."""
+        return bool(self._open)
+
+    def more_text(self, reply: Turn, delta: str) -> None:
+        """More of an answer of this qterm's; drawn at most every 50 ms."""
+        known = self._live.get(reply.id)
+        self._live[reply.id] = reply.text if known is None else known + delta
+        if not self._dirty:
+            self.set_timer(REDRAW_SECONDS, self._flush)
+        self._dirty.add(reply.id)
+
+    def _flush(self) -> None:
+        dirty, self._dirty = self._dirty, set()
+        for turn_id in dirty:
+            if (turn := self.window.find(turn_id)) is not None:
+                self._show(turn)
+
+    def tool(self, turn_id: int, name: str) -> None:
+        """Q uses a tool for this message; an empty name: no more."""
+        self._tools[turn_id] = name
+        self.refresh_open()
+
+    def unfold(self, turn_id: int) -> None:
+        """Show the details of a failure, or put them away."""
+        self._unfolded ^= {turn_id}
+        if (turn := self.window.find(turn_id)) is not None:
+            self._show(turn)
+
+    def show_empty(self, words: Content) -> None:
+        """What stands here while nothing has been said."""
+        self._empty.update(words)
+
+    def redraw(self) -> None:
+        """Draw everything again, after the theme has changed."""
+        self._working.redraw()
+        for view in self._views.values():
+            view.redraw()
+
+    # -- where the view stands -----------------------------------------------------------------
+
+    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
+        """Lay out, and keep the view at the end, or the turn at the top where it is.
+
+        Done here, between layout and drawing, so that nothing jumps for a frame.
+        """
+        result = super().arrange(size, optimal)
+        target: int | None = None
+        if self._following:
+            target = max(result.spatial_map.total_region.bottom - size.height, 0)
+        elif self._held is not None:
+            held, offset = self._held
+            placed = next((p for p in result.placements if p.widget is held), None)
+            target = None if placed is None else max(placed.region.y + offset, 0)
+        if target is not None and target != self.scroll_y:
+            moved = target - self.scroll_y
+            self.set_reactive(Widget.scroll_y, float(target))
+            self.set_reactive(Widget.scroll_target_y, self.scroll_target_y + moved)
+            self.vertical_scrollbar.position = target
+        return result
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The operator has scrolled."""
+        super().watch_scroll_y(old_value, new_value)
+        at_end = new_value >= self.max_scroll_y and not self.window.has_newer
+        self._following = at_end
+        self._held = None if at_end else self._top(new_value)
+        if at_end and self.unseen:
+            self._seen()
+        self._check_edges()
+
+    def _top(self, scroll_y: float) -> tuple[Widget, int] | None:
+        for view in self.children:
+            region = view.virtual_region
+            if view.display and region.bottom > scroll_y:
+                return view, int(scroll_y) - region.y
+        return None
+
+    @property
+    def following(self) -> bool:
+        """Whether the view stays at the newest turn."""
+        return self._following
+
+    def follow(self) -> None:
+        """Go to the end of what is mounted and stay there."""
+        self._following, self._held = True, None
+        self._seen()
+        self.refresh(layout=True)
+
+    def _seen(self) -> None:
+        self.unseen = 0
+        self._tell()
+
+    def _tell(self) -> None:
+        self.post_message(self.Moved(self.unseen, self.selected))
+
+    # -- the selected turn ---------------------------------------------------------------------
+
+    def on_focus(self) -> None:
+        """Coming here selects the newest turn, if none is."""
+        if self.selected is None and self.window.turns:
+            self._select(self.window.turns[-1].id)
+
+    def action_select(self, step: int) -> None:
+        """Move the highlight."""
+        if not self.window.turns:
+            return
+        if self.selected is None:
+            self._select(self.window.turns[-1].id)
+        elif (turn := self.window.neighbour(self.selected, step)) is not None:
+            self._select(turn.id)
+        elif step < 0:
+            self.scroll_home(animate=False)
+        else:
+            self.scroll_end(animate=False)
+
+    def _select(self, turn_id: int | None) -> None:
+        if self.selected in self._views:
+            self._views[self.selected].remove_class("-selected")
+        self.selected = turn_id
+        if turn_id is not None and (view := self._views.get(turn_id)) is not None:
+            view.add_class("-selected")
+            self.scroll_to_widget(view, animate=False)
+        self._tell()
+
+    def on_turn_view_clicked(self, event: TurnView.Clicked) -> None:
+        """A click selects."""
+        event.stop()
+        self._select(event.turn_id)
+
+    def selected_turn(self) -> Turn | None:
+        """The highlighted turn."""
+        return None if self.selected is None else self.window.find(self.selected)
+
+
+async def _remove(widgets: list[Widget]) -> None:
+    for widget in widgets:
+        await widget.remove()

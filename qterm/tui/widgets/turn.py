@@ -1,0 +1,94 @@
+"""One turn of the feed, the line of a new day, and the line of Q at work."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from qterm.model import Q
+from qterm.tui.look import Look, Shown, turn_content, working
+
+
+class TurnView(Horizontal):
+    """One turn: time and label on the left, what was said on the right.
+
+    Never markup, and nothing to focus: the feed moves the highlight. A click selects it.
+    """
+
+    class Clicked(Message):
+        """The operator clicked a turn."""
+
+        def __init__(self, turn_id: int) -> None:
+            super().__init__()
+            self.turn_id = turn_id
+
+    def __init__(self, shown: Shown, look: Look) -> None:
+        super().__init__()
+        self.shown = shown
+        self._look = look
+        self._head = Static(look.head(shown.turn), classes="turn--head", markup=False)
+        self._head.styles.width = look.margin
+        self._body = Static(turn_content(shown, look), classes="turn--body", markup=False)
+
+    @property
+    def turn_id(self) -> int:
+        """The id of the turn it shows."""
+        return self.shown.turn.id
+
+    def compose(self) -> ComposeResult:
+        """Head and body."""
+        yield self._head
+        yield self._body
+
+    def show(self, shown: Shown) -> None:
+        """Show a newer state of the same turn; nothing is drawn where nothing has changed."""
+        if shown != self.shown:
+            self.shown = shown
+            self._body.update(turn_content(shown, self._look))
+
+    def redraw(self) -> None:
+        """Draw it again, after the theme has changed."""
+        self._head.update(self._look.head(self.shown.turn))
+        self._body.update(turn_content(self.shown, self._look))
+
+    def on_click(self) -> None:
+        """Tell the feed which turn is meant."""
+        self.post_message(self.Clicked(self.turn_id))
+
+
+class DayLine(Static):
+    """The line above the first turn of a day."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(Content(words), markup=False)
+
+
+class WorkingLine(Horizontal):
+    """Q at work on a message, before the first word of the answer. Last in the feed."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        label = Content.assemble(" " * 6, look.label(Q, look.label_cells))
+        self._head = Static(label, classes="turn--head", markup=False)
+        self._head.styles.width = look.margin
+        self._body = Static(Content(""), classes="turn--body", markup=False)
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """Head and body."""
+        yield self._head
+        yield self._body
+
+    def show(self, seconds: float | None, *, tool: str = "", mine: bool = True) -> None:
+        """Show for how long Q has been at work; None: it is not."""
+        self.display = seconds is not None
+        if seconds is not None:
+            self._body.update(working(seconds, self._look, tool=tool, mine=mine))
+
+    def redraw(self) -> None:
+        """Draw it again, after the theme has changed."""
+        self._head.update(Content.assemble(" " * 6, self._look.label(Q, self._look.label_cells)))
