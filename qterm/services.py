@@ -98,7 +98,11 @@ class Services:
         request = HermesRequest("dry-run", composed.prompt, self.conversation.home_cwd)
         call = await self.way.dry_run(request)
         kept = child_environment(self.environ, self.find_hermes().home)
-        changed = {name: value for name, value in kept.items() if self.environ.get(name) != value}
+        changed = {
+            name: value
+            for name, value in kept.items()
+            if name == "HERMES_HOME" or self.environ.get(name) != value
+        }
         return DryRun(
             cwd=str(request.cwd),
             environ=changed,

@@ -77,7 +77,7 @@ async def test_stored_before_hermes_starts(store: Store, tmp_path: Path) -> None
     seen: list[Turn] = []
 
     class Looking(ScriptedWay):
-        async def send(self, request: object) -> AsyncIterator[HermesEvent]:  # type: ignore[override]
+        async def send(self, request: object) -> AsyncIterator[HermesEvent]:
             seen.extend(await home(store))
             yield Replied("Hi.")
 
@@ -253,7 +253,7 @@ async def test_turns_of_a_thread_queue_in_order(store: Store, tmp_path: Path) ->
     way.gate.set()
     await first
     second, third = await asyncio.gather(*rest)
-    assert Waiting(second[0].turn, 1) in second  # type: ignore[union-attr]
+    assert Waiting(second[0].turn, 1) in second
     assert any(isinstance(event, Waiting) for event in third)
     assert [request.prompt.split("\n")[-1] for request in way.requests] == ["one", "two", "three"]
     assert "You: one\nQ: Hi." in way.requests[1].prompt

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from qterm.cli import show
-from qterm.cli.run import Refused, Setting, with_services
+from qterm.cli.run import Invocation, Refused, with_services
 from qterm.cli.talk import text_of
+from qterm.moments import parse_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,7 +35,7 @@ def _print_facts(found: list[Fact], as_json: bool) -> None:
 @facts.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 @click.pass_obj
-def facts_list(setting: Setting, as_json: bool) -> None:
+def facts_list(invocation: Invocation, as_json: bool) -> None:
     """List the facts: the pinned ones first, in the order in which Q is told."""
 
     async def work(services: Services) -> None:
@@ -45,7 +44,7 @@ def facts_list(setting: Setting, as_json: bool) -> None:
         if not found and not as_json:
             show.diagnostic("No facts yet; `qterm facts add TEXT` adds one.")
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 @facts.command("add")
@@ -53,7 +52,7 @@ def facts_list(setting: Setting, as_json: bool) -> None:
 @click.option("--unpinned", is_flag=True, help="Keep it, but do not tell Q.")
 @click.option("--json", "as_json", is_flag=True, help="Print the fact as JSON.")
 @click.pass_obj
-def facts_add(setting: Setting, text: str, unpinned: bool, as_json: bool) -> None:
+def facts_add(invocation: Invocation, text: str, unpinned: bool, as_json: bool) -> None:
     """Add a fact, pinned, at the end. `-` reads standard input."""
     text = text_of(text).strip()
 
@@ -64,11 +63,11 @@ def facts_add(setting: Setting, text: str, unpinned: bool, as_json: bool) -> Non
         if as_json:
             show.out_json(show.fact_json(fact))
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 def _change(
-    setting: Setting, fact_id: int, change: Callable[[Services], Awaitable[object]]
+    invocation: Invocation, fact_id: int, change: Callable[[Services], Awaitable[object]]
 ) -> None:
     """Change one fact that has to be there."""
 
@@ -77,53 +76,53 @@ def _change(
             raise Refused(f"There is no fact #{fact_id}; `qterm facts list` shows the ids.")
         await change(services)
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 @facts.command("edit")
 @click.argument("fact_id", metavar="ID", type=int)
 @click.argument("text")
 @click.pass_obj
-def facts_edit(setting: Setting, fact_id: int, text: str) -> None:
+def facts_edit(invocation: Invocation, fact_id: int, text: str) -> None:
     """Change a fact's words."""
-    _change(setting, fact_id, lambda services: services.feed.edit_fact(fact_id, text_of(text)))
+    _change(invocation, fact_id, lambda services: services.feed.edit_fact(fact_id, text_of(text)))
 
 
 @facts.command("pin")
 @click.argument("fact_id", metavar="ID", type=int)
 @click.pass_obj
-def facts_pin(setting: Setting, fact_id: int) -> None:
+def facts_pin(invocation: Invocation, fact_id: int) -> None:
     """Pin a fact: Q is told."""
-    _change(setting, fact_id, lambda services: services.feed.pin_fact(fact_id))
+    _change(invocation, fact_id, lambda services: services.feed.pin_fact(fact_id))
 
 
 @facts.command("unpin")
 @click.argument("fact_id", metavar="ID", type=int)
 @click.pass_obj
-def facts_unpin(setting: Setting, fact_id: int) -> None:
+def facts_unpin(invocation: Invocation, fact_id: int) -> None:
     """Unpin a fact: it is kept, but Q is not told."""
-    _change(setting, fact_id, lambda services: services.feed.pin_fact(fact_id, False))
+    _change(invocation, fact_id, lambda services: services.feed.pin_fact(fact_id, False))
 
 
 @facts.command("move")
 @click.argument("fact_id", metavar="ID", type=int)
 @click.argument("position", type=click.IntRange(min=1))
 @click.pass_obj
-def facts_move(setting: Setting, fact_id: int, position: int) -> None:
+def facts_move(invocation: Invocation, fact_id: int, position: int) -> None:
     """Put a fact at POSITION (from 1) among the pinned or among the others."""
-    _change(setting, fact_id, lambda services: services.feed.move_fact(fact_id, position))
+    _change(invocation, fact_id, lambda services: services.feed.move_fact(fact_id, position))
 
 
 @facts.command("rm")
 @click.argument("fact_id", metavar="ID", type=int)
 @click.pass_obj
-def facts_remove(setting: Setting, fact_id: int) -> None:
+def facts_remove(invocation: Invocation, fact_id: int) -> None:
     """Remove a fact; its words are printed, so that they can be added again."""
 
     async def remove(services: Services) -> None:
         show.out((await services.feed.remove_fact(fact_id)).text)
 
-    _change(setting, fact_id, remove)
+    _change(invocation, fact_id, remove)
 
 
 @click.command()
@@ -132,7 +131,9 @@ def facts_remove(setting: Setting, fact_id: int) -> None:
 @click.option("--clear", is_flag=True, help="Have no mode any more.")
 @click.option("--json", "as_json", is_flag=True, help="Print the mode as JSON.")
 @click.pass_obj
-def mode(setting: Setting, text: str | None, until: str | None, clear: bool, as_json: bool) -> None:
+def mode(
+    invocation: Invocation, text: str | None, until: str | None, clear: bool, as_json: bool
+) -> None:
     """Say what you are at, or show it. A mode whose time has passed is not sent to Q."""
     if until is not None and (text is None or clear):
         raise click.UsageError("--until needs the mode's TEXT.")
@@ -144,7 +145,10 @@ def mode(setting: Setting, text: str | None, until: str | None, clear: bool, as_
         if clear or (text is not None and not text.strip()):
             await services.feed.set_mode(None)
         elif text is not None:
-            end = parse_until(until, now) if until else None
+            try:
+                end = parse_until(until, now) if until is not None else None
+            except ValueError as error:
+                raise click.UsageError(str(error)) from error
             await services.feed.set_mode(text, end)
         found = await services.feed.mode()
         if as_json:
@@ -152,36 +156,8 @@ def mode(setting: Setting, text: str | None, until: str | None, clear: bool, as_
         elif found is None:
             show.out("No mode.")
         else:
-            end = f" until {found.until.astimezone():%A %H:%M}" if found.until else ""
+            limit = f" until {found.until.astimezone():%A %H:%M}" if found.until else ""
             over = " (its time has passed: Q is not told)" if found.is_over(now) else ""
-            show.out(f"{found.text}{end}{over}")
+            show.out(f"{found.text}{limit}{over}")
 
-    with_services(setting, work)
-
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
-
-
-def parse_until(text: str, now: datetime) -> datetime:
-    """A moment: `15:00` (today, or tomorrow when it is past), `+90m`, `+2h`, or an ISO date-time.
-
-    Raises a usage error for anything else and for a date-time that is past.
-    """
-    text = text.strip()
-    if span := re.fullmatch(r"\+(\d{1,4})([mhd])", text):
-        return now + timedelta(**{_UNITS[span[2]]: int(span[1])})
-    if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", text):
-        hour, minute = int(clock[1]), int(clock[2])
-        if hour < 24 and minute < 60:
-            wall = now.replace(tzinfo=None, hour=hour, minute=minute, second=0, microsecond=0)
-            moment = wall.astimezone()
-            return moment if moment > now else (wall + timedelta(days=1)).astimezone()
-    try:
-        moment = datetime.fromisoformat(text).astimezone()
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise click.UsageError(f"“{text}” is no time; give 15:00, +90m, +2h, or 2026-12-01T15:00.")
-    if moment <= now:
-        raise click.UsageError(f"{moment:%Y-%m-%d %H:%M} has passed already.")
-    return moment
+    with_services(invocation, work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import click
 
 from qterm import __version__
 from qterm.cli import about, completion, demo, doctor, exit_codes, feed, talk
-from qterm.cli.run import Refused, Setting, internal_error
+from qterm.cli.run import Invocation, Refused, internal_error
 
 
 @click.group(
@@ -30,12 +31,12 @@ from qterm.cli.run import Refused, Setting, internal_error
 @click.pass_context
 def qterm(context: click.Context, config: Path | None, data_dir: Path | None, debug: bool) -> None:
     """Talk with Q. Without a command, the screen opens."""
-    setting = context.ensure_object(Setting)
-    setting.config = config or setting.config
-    setting.data_dir = data_dir or setting.data_dir
-    setting.debug = debug or setting.debug
+    invocation = context.ensure_object(Invocation)
+    invocation.config = config or invocation.config
+    invocation.data_dir = data_dir or invocation.data_dir
+    invocation.debug = debug or invocation.debug
     if context.invoked_subcommand is None:
-        demo.open_screen(setting)
+        demo.open_screen(invocation)
 
 
 for _command in (
@@ -56,13 +57,15 @@ for _command in (
     qterm.add_command(_command)
 
 
-def run(arguments: list[str], setting: Setting) -> int:
+def run(arguments: list[str], invocation: Invocation) -> int:
     """Run one command line; returns its exit code. The only place that ends a command."""
+    # Until the log is open, nothing may fall through to standard error.
+    logging.getLogger("qterm").addHandler(logging.NullHandler())
     try:
-        qterm.main(arguments, prog_name="qterm", standalone_mode=False, obj=setting)
+        qterm.main(arguments, prog_name="qterm", standalone_mode=False, obj=invocation)
     except Refused as error:
         error.show()
-        return error.exit_code
+        return error.code
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
@@ -77,10 +80,10 @@ def run(arguments: list[str], setting: Setting) -> int:
         sys.stdout = sys.stderr
         return exit_codes.OK
     except Exception as error:  # noqa: BLE001 - the last net: one sentence, never a traceback
-        return internal_error(error, setting)
+        return internal_error(error, invocation)
     return exit_codes.OK
 
 
 def main() -> None:
     """Run the command line of this process."""
-    sys.exit(run(sys.argv[1:], Setting()))
+    sys.exit(run(sys.argv[1:], Invocation()))

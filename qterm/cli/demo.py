@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import click
 
 from qterm.cli import exit_codes
-from qterm.cli.run import Refused, Setting
+from qterm.cli.run import Invocation, Refused
 
 
 @click.command(
@@ -17,7 +17,7 @@ from qterm.cli.run import Refused, Setting
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def demo(setting: Setting, arguments: tuple[str, ...]) -> None:
+def demo(invocation: Invocation, arguments: tuple[str, ...]) -> None:
     """Rehearse: the real hermes with a scripted model, in a throw-away folder.
 
     Without ARGUMENTS the screen opens; with them that command runs: `qterm demo send "hello"`.
@@ -26,10 +26,10 @@ def demo(setting: Setting, arguments: tuple[str, ...]) -> None:
     if arguments in {("--help",), ("-h",)}:
         click.echo(click.get_current_context().get_help())
         return
-    sys.exit(rehearse(list(arguments), setting))
+    sys.exit(rehearse(list(arguments), invocation))
 
 
-def rehearse(arguments: list[str], setting: Setting) -> int:
+def rehearse(arguments: list[str], invocation: Invocation) -> int:
     """Run a command line inside a rehearsal; returns its exit code."""
     from qterm.cli.app import run
     from qterm.hermes.locate import HermesNotFound
@@ -37,20 +37,20 @@ def rehearse(arguments: list[str], setting: Setting) -> int:
 
     with ExitStack() as stack:
         try:
-            stage = stack.enter_context(Rehearsal(setting.environ))
+            stage = stack.enter_context(Rehearsal(invocation.environ))
         except HermesNotFound as error:
             raise Refused(str(error)) from error
-        inner = Setting(
+        inner = Invocation(
             config=stage.config,
             data_dir=stage.data_dir,
-            debug=setting.debug,
+            debug=invocation.debug,
             environ=stage.environ,
             is_demo=True,
         )
         return run(arguments, inner)
 
 
-def open_screen(setting: Setting) -> None:
+def open_screen(invocation: Invocation) -> None:
     """Open the screen; a rehearsal chosen on the first-start screen follows it."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused(
@@ -58,8 +58,8 @@ def open_screen(setting: Setting) -> None:
         )
     from qterm.tui.app import Leave, run_screen
 
-    outcome = run_screen(setting.load(), environ=setting.environ, is_demo=setting.is_demo)
+    outcome = run_screen(invocation.load(), environ=invocation.environ, is_demo=invocation.is_demo)
     if outcome is Leave.REHEARSE:
-        rehearse([], setting)
+        rehearse([], invocation)
         return
     sys.exit(outcome.exit_code)

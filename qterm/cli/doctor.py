@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from qterm.cli import exit_codes, show
-from qterm.cli.run import Setting
+from qterm.cli.run import Invocation
 
 if TYPE_CHECKING:
     from qterm.doctor import Check
@@ -18,14 +18,14 @@ _MARKS = {"ok": "ok  ", "info": "    ", "warn": "warn", "fail": "FAIL"}
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_obj
-def doctor(setting: Setting, as_json: bool) -> None:
+def doctor(invocation: Invocation, as_json: bool) -> None:
     """Look at hermes, its model, the store and the config. Changes nothing."""
     import asyncio
     import sys
 
     from qterm.doctor import examine
 
-    checks = asyncio.run(examine(setting.load(), environ=setting.environ))
+    checks = asyncio.run(examine(invocation.load(), environ=invocation.environ))
     if as_json:
         show.out_json({"checks": [check.as_json() for check in checks]})
     else:

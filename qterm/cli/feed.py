@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from qterm.cli import show
-from qterm.cli.run import Refused, Setting, labels, with_services
+from qterm.cli.run import Invocation, Refused, labels, with_services
 from qterm.model import Turn
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 @click.option("--before", type=int, metavar="ID", help="Only turns before this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.pass_obj
-def feed(setting: Setting, count: int, before: int | None, as_json: bool) -> None:
+def feed(invocation: Invocation, count: int, before: int | None, as_json: bool) -> None:
     """Print the newest turns of the home feed, oldest first."""
 
     async def work(services: Services) -> None:
         _print(services, await services.feed.page(None, before=before, limit=count), as_json)
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 @click.command()
@@ -39,7 +39,7 @@ def feed(setting: Setting, count: int, before: int | None, as_json: bool) -> Non
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.pass_obj
-def search(setting: Setting, text: str, count: int, as_json: bool) -> None:
+def search(invocation: Invocation, text: str, count: int, as_json: bool) -> None:
     """Print the turns that hold TEXT, over the whole feed, newest last."""
 
     async def work(services: Services) -> int:
@@ -49,7 +49,7 @@ def search(setting: Setting, text: str, count: int, as_json: bool) -> None:
             show.diagnostic("Nothing found.")
         return 0 if found else 1
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 def _print(services: Services, turns: list[Turn], as_json: bool) -> None:
@@ -76,7 +76,7 @@ def _print(services: Services, turns: list[Turn], as_json: bool) -> None:
     help="Write into FILE, readable by you alone, instead of standard output.",
 )
 @click.pass_obj
-def export(setting: Setting, form: str, output: Path | None) -> None:
+def export(invocation: Invocation, form: str, output: Path | None) -> None:
     """Write the whole home feed as Markdown or as one JSON object a line."""
 
     async def work(services: Services) -> None:
@@ -95,7 +95,7 @@ def export(setting: Setting, form: str, output: Path | None) -> None:
         except OSError as error:
             raise Refused(f"{output} can't be written: {error.strerror}.") from error
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 async def _turn(services: Services, turn_id: int) -> Turn:
@@ -109,21 +109,21 @@ async def _turn(services: Services, turn_id: int) -> Turn:
 @click.argument("turn_id", metavar="ID", type=int)
 @click.option("--show", "shown", is_flag=True, help="Show it to Q again.")
 @click.pass_obj
-def hide(setting: Setting, turn_id: int, shown: bool) -> None:
+def hide(invocation: Invocation, turn_id: int, shown: bool) -> None:
     """Hide a turn from Q: it stays in the feed, but no message carries it any more."""
 
     async def work(services: Services) -> None:
         await _turn(services, turn_id)
         await services.feed.hide(turn_id, not shown)
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 @click.command()
 @click.argument("turn_id", metavar="ID", type=int)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def delete(setting: Setting, turn_id: int, yes: bool) -> None:
+def delete(invocation: Invocation, turn_id: int, yes: bool) -> None:
     """Delete a turn for good. What hermes keeps of it in its own database stays there."""
 
     async def work(services: Services) -> None:
@@ -137,4 +137,4 @@ def delete(setting: Setting, turn_id: int, yes: bool) -> None:
             click.confirm("Delete this turn for good?", abort=True)
         await services.feed.delete(turn_id)
 
-    with_services(setting, work)
+    with_services(invocation, work)

@@ -26,11 +26,9 @@ log = logging.getLogger(__name__)
 class Refused(click.ClickException):
     """Something that can't be done; the message is one sentence."""
 
-    exit_code = exit_codes.ERROR
-
     def __init__(self, message: str, exit_code: int = exit_codes.ERROR) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.code = exit_code
 
     def show(self, file: object = None) -> None:
         """Print the sentence on standard error."""
@@ -38,7 +36,7 @@ class Refused(click.ClickException):
 
 
 @dataclass
-class Setting:
+class Invocation:
     """What the options in front of the command say."""
 
     config: Path | None = None
@@ -65,14 +63,14 @@ class Setting:
 Work = Callable[["Services"], Awaitable[int | None]]
 
 
-def with_services(setting: Setting, work: Work) -> NoReturn:
+def with_services(invocation: Invocation, work: Work) -> NoReturn:
     """Open the services, do the work, close them, and end with its exit code."""
 
     async def main() -> int:
         from qterm.services import open_services
 
         services = await open_services(
-            setting.load(), environ=setting.environ, is_demo=setting.is_demo
+            invocation.load(), environ=invocation.environ, is_demo=invocation.is_demo
         )
         try:
             for notice in services.notices:
@@ -90,14 +88,14 @@ def with_services(setting: Setting, work: Work) -> NoReturn:
     sys.exit(code)
 
 
-def internal_error(error: Exception, setting: Setting) -> int:
+def internal_error(error: Exception, invocation: Invocation) -> int:
     """Say that qterm itself failed, and where the details lie; never a traceback."""
     log.error("internal error", exc_info=error)
     show.diagnostic(
         f"Something went wrong inside qterm ({type(error).__name__}); nothing that was said is "
         "lost. `qterm doctor` names the log with the details."
     )
-    if setting.debug:
+    if invocation.debug:
         import traceback
 
         traceback.print_exception(error)

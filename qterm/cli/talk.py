@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from qterm.cli import exit_codes, show
-from qterm.cli.run import Refused, Setting, labels, with_services
+from qterm.cli.run import Invocation, Refused, labels, with_services
 from qterm.model import RESERVED_PERSONAS, TurnState
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def text_of(argument: str) -> str:
     """The text of an argument; `-` reads standard input as UTF-8."""
     if argument != "-":
         return argument
-    data = click.get_binary_stream("stdin").read()
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 @click.command()
@@ -36,7 +35,7 @@ def text_of(argument: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
 @click.option("--dry-run", is_flag=True, help="Print the call that would be made; send nothing.")
 @click.pass_obj
-def send(setting: Setting, text: str, as_json: bool, dry_run: bool) -> None:
+def send(invocation: Invocation, text: str, as_json: bool, dry_run: bool) -> None:
     """Send TEXT to Q and print the answer. `-` reads standard input."""
     text = text_of(text)
 
@@ -45,7 +44,7 @@ def send(setting: Setting, text: str, as_json: bool, dry_run: bool) -> None:
             return await _dry_run(services, text, as_json=as_json)
         return await _send(services, text, as_json=as_json)
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 async def _send(services: Services, text: str, *, as_json: bool) -> int:
@@ -200,12 +199,12 @@ class _Signals:
 
 
 async def _dry_run(services: Services, text: str, *, as_json: bool) -> int:
-    from qterm.conversation import SendError
     from qterm.frame import ChatFrame
+    from qterm.hermes.place import HermesNotFound, HermesUnusable
 
     try:
         call = await services.dry_run(ChatFrame(text=text))
-    except SendError as error:
+    except (HermesNotFound, HermesUnusable, ValueError) as error:  # SendError is one
         raise Refused(str(error)) from error
     if as_json:
         show.out_json(call)
@@ -218,6 +217,8 @@ async def _dry_run(services: Services, text: str, *, as_json: bool) -> int:
     show.out(shlex.join(call.argv))
     if call.stdin is not None:
         show.out(f"# on standard input:\n{call.stdin}")
+    if call.degraded:
+        show.diagnostic("The message would go without its context.")
     return exit_codes.OK
 
 
@@ -226,7 +227,7 @@ async def _dry_run(services: Services, text: str, *, as_json: bool) -> int:
 @click.argument("text")
 @click.option("--json", "as_json", is_flag=True, help="Print the stored turn as JSON.")
 @click.pass_obj
-def post(setting: Setting, persona: str, text: str, as_json: bool) -> None:
+def post(invocation: Invocation, persona: str, text: str, as_json: bool) -> None:
     """Put TEXT into the home feed as PERSONA; Q is not asked. `-` reads standard input."""
     text = text_of(text)
 
@@ -240,7 +241,7 @@ def post(setting: Setting, persona: str, text: str, as_json: bool) -> None:
         if as_json:
             show.out_json(show.turn_json(turn, labels(services)))
 
-    with_services(setting, work)
+    with_services(invocation, work)
 
 
 def _persona_key(services: Services, name: str) -> str:
@@ -258,7 +259,7 @@ def _persona_key(services: Services, name: str) -> str:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, with its counts.")
 @click.pass_obj
-def context(setting: Setting, as_json: bool) -> None:
+def context(invocation: Invocation, as_json: bool) -> None:
     """Print what Q would be told with a home message now."""
 
     async def work(services: Services) -> None:
@@ -270,4 +271,4 @@ def context(setting: Setting, as_json: bool) -> None:
         else:
             show.diagnostic("Nothing: the feed is empty, and there are no facts and no mode.")
 
-    with_services(setting, work)
+    with_services(invocation, work)

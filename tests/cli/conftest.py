@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from qterm.cli.app import run
-from qterm.cli.run import Setting
+from qterm.cli.run import Invocation
 
 
 @dataclass
@@ -56,7 +56,7 @@ def qterm(
     (tmp_path / "config.toml").touch()
 
     def call(*arguments: str) -> Result:
-        code = run(list(arguments), Setting(environ=environ))
+        code = run(list(arguments), Invocation(environ=environ))
         captured = capfdbinary.readouterr()
         return Result(code, captured.out.decode(), captured.err.decode())
 

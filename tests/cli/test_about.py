@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import click
 import pytest
 import time_machine
 
-from qterm.cli.about import parse_until
 from tests.cli.conftest import Qterm
 
 NOON = datetime(2026, 11, 30, 12, 0).astimezone()
@@ -70,26 +68,6 @@ def test_a_mode_whose_time_has_passed_is_not_sent(qterm: Qterm) -> None:
         assert qterm("context").out == ""
         assert "its time has passed" in qterm("mode").out
         assert qterm("mode", "--json").json["over"] is True
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("15:00", NOON + timedelta(hours=3)),
-        ("9:30", NOON + timedelta(hours=21, minutes=30)),
-        ("+90m", NOON + timedelta(minutes=90)),
-        ("+2h", NOON + timedelta(hours=2)),
-        ("2026-12-01T15:00", NOON + timedelta(days=1, hours=3)),
-    ],
-)
-def test_until(text: str, moment: datetime) -> None:
-    assert parse_until(text, NOON) == moment
-
-
-@pytest.mark.parametrize("text", ["25:00", "12:60", "soon", "", "2026-11-29T10:00", "+5y"])
-def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(click.UsageError):
-        parse_until(text, NOON)
 
 
 def test_wrong_use_of_mode(qterm: Qterm) -> None:
