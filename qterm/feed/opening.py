@@ -119,6 +119,11 @@ def _refuse_foreign(path: Path, *, known: int) -> None:
     """Raise FeedError for a newer feed or another program's file, without touching it."""
     if not path.exists():
         return
+    if not path.is_file():
+        raise FeedError(
+            f"The feed's file {path} is not a file: move it away, "
+            "or choose another folder with --data-dir."
+        )
     # Immutable leaves no trace, but does not see a write-ahead log: look again if there is one.
     looks = ["mode=ro&immutable=1"]
     wal = path.with_name(path.name + "-wal")
