@@ -62,7 +62,7 @@ class ModelServer:
 
     def __enter__(self) -> Self:
         """Start serving."""
-        owner = self
+        owner: ModelServer = self
 
         class Handler(_Handler):
             server_owner = owner
