@@ -35,7 +35,7 @@ def outer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def left(outer: dict[str, str]) -> list[str]:
-    return sorted(os.listdir(outer["TMPDIR"]))
+    return sorted(path.name for path in Path(outer["TMPDIR"]).iterdir())
 
 
 def test_the_stage_stands_alone_and_is_gone_afterwards(outer: dict[str, str]) -> None:

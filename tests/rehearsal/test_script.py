@@ -57,10 +57,17 @@ def test_a_prompt_is_read_as_qterm_puts_it_together() -> None:
         ("and mallory?", "Mallory said: “The deploy is out.”"),
         ("What did I say last?", "You said: “Can you check it?”"),
         ("What is my mode?", "Your mode is Deep work (until 11:00)."),
-        ("What do you know about me?", "I was told this about you:\n- Prefers short answers.\n- Lives in Lisbon."),
-        ("What did I miss?", "The last from each:\n- Moneypenny: Invoice 114 is due.\nOn Friday: 12:00.\n- Mallory: The deploy is out."),
+        (
+            "What do you know about me?",
+            "I was told this about you:\n- Prefers short answers.\n- Lives in Lisbon.",
+        ),
+        (
+            "What did I miss?",
+            "The last from each:\n- Moneypenny: Invoice 114 is due.\nOn Friday: 12:00.\n"
+            "- Mallory: The deploy is out.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_it_answers_from_the_block(message: str, answer: str) -> None:
     assert reply(f"{BLOCK}\n\n{message}") == answer
 
