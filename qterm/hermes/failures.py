@@ -9,6 +9,7 @@ from qterm.hermes.way import FailureKind
 
 EMPTY = "The model gave an empty answer: send the message again, or choose another model."
 NO_MODEL = "hermes has no model yet: run `hermes setup`, then send the message again."
+BROKE_OFF = "The answer broke off before its end: send the message again."
 IN_USE = (
     "This session is open in another window or terminal: close it there, "
     "then send the message again."
@@ -19,7 +20,10 @@ _DETAIL_CHARS = 4_000
 _LINE_CHARS = 200
 _TOOL_CHARS = 2_000
 _STATUS = re.compile(r"\bHTTP (\d{3})\b|\bError code: (\d{3})\b")
-_NO_MODEL = re.compile(r"isn't configured yet|no API keys or providers found|Run:\s+hermes setup")
+_NO_MODEL = re.compile(
+    r"isn't configured yet|no API keys or providers found|Run:\s+hermes setup"
+    r"|No inference provider configured"
+)
 _PROVIDER = re.compile(
     r"^(HTTP \d{3}|API call failed|Error code: \d{3}|Connection error|Request timed out)",
     re.IGNORECASE,
@@ -36,7 +40,7 @@ def explain(exit_code: int, said: str, errors: str) -> tuple[FailureKind, str]:
         return FailureKind.IN_USE, IN_USE
     if exit_code > 0 and _NO_MODEL.search(said or errors):
         return FailureKind.NO_MODEL, NO_MODEL
-    first = _first_line(said)
+    first = _telling_line(said)
     if exit_code < 0:
         return FailureKind.CRASHED, (
             f"hermes was ended by {_signal_name(exit_code)} before it had answered: "
@@ -87,11 +91,11 @@ def _is_traceback(text: str) -> bool:
     return "Traceback (most recent call last)" in text
 
 
-def _first_line(text: str) -> str:
-    for line in text[:_DETAIL_CHARS].splitlines():
-        if line.strip():
-            return _tidy(line)
-    return ""
+def _telling_line(text: str) -> str:
+    """The line with the provider's status where there is one, else the first."""
+    lines = [line for line in text[:_DETAIL_CHARS].splitlines() if line.strip()]
+    best = next((line for line in lines if _STATUS.search(line)), lines[0] if lines else "")
+    return _tidy(best.removeprefix("Provider said: "))
 
 
 def _last_line(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -11,6 +11,9 @@ from urllib.parse import unquote, urlsplit
 _SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff", ".tif", ".svg", ".ico"}
 )
+
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
 
 
 def is_picture(written: str, *, cwd: Path, environ: Mapping[str, str]) -> bool:
@@ -38,7 +41,7 @@ def _leads_to_picture(token: str, cwd: Path, environ: Mapping[str, str]) -> bool
         token = environ["HOME"] + token[1:]
     elif token.startswith("~"):
         token = str(Path(token).expanduser())
-    token = os.path.expandvars(token)
+    token = _VARIABLE.sub(lambda found: environ.get(found[1] or found[2], found[0]), token)
     drive = token.replace("\\", "/")
     if len(drive) >= 3 and drive[1:3] == ":/" and drive[0].isalpha():
         token = f"/mnt/{drive[0].lower()}/{drive[3:]}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import msgspec
 
 from qterm.hermes import failures
 from qterm.hermes.argv import Shape
+from qterm.hermes.text_parts import Lines, Tail
 from qterm.hermes.way import (
     Failed,
     FailureKind,
@@ -37,7 +37,6 @@ _BANNER = re.compile(r"[ \t]+⚠[^\n]*\r\n")
 # The one text that has to be compared: 0.19 calls an empty answer a completed one.
 _EMPTY_ANSWER = re.compile(r"\s*⚠\ufe0f? No reply: the model returned empty content\b")
 _INTERRUPTED = frozenset({130, -2})
-_KEPT_CHARS = 64_000  # of what is only read for a failure's reason
 
 
 class ReplyReader(Protocol):
@@ -115,55 +114,13 @@ def is_usage_error(exit_code: int, reader: ReplyReader, usage: Mapping[str, Any]
     )
 
 
-class _Tail:
-    """The last part of a long text, in bounded memory."""
-
-    def __init__(self, limit: int = _KEPT_CHARS) -> None:
-        self._parts: deque[str] = deque()
-        self._limit = limit
-        self._size = 0
-
-    def add(self, text: str) -> None:
-        if not text:
-            return
-        self._parts.append(text)
-        self._size += len(text)
-        while self._size - len(self._parts[0]) >= self._limit:
-            self._size -= len(self._parts.popleft())
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)[-self._limit :]
-
-
-class _Lines:
-    """Cuts text into lines at LF; a long line costs no more than its length."""
-
-    def __init__(self) -> None:
-        self._open: list[str] = []
-
-    def feed(self, text: str) -> list[str]:
-        *whole, rest = text.split("\n")
-        if whole:
-            whole[0] = "".join([*self._open, whole[0]])
-            self._open.clear()
-        if rest:
-            self._open.append(rest)
-        return whole
-
-    def end(self) -> list[str]:
-        rest = "".join(self._open)
-        self._open.clear()
-        return [rest] if rest else []
-
-
 class _Reader:
     """What the three have in common: decoding, standard error, the session's line."""
 
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")
         self._out, self._err = decoder("replace"), decoder("replace")
-        self._err_lines, self._err_tail = _Lines(), _Tail()
+        self._err_lines, self._err_tail = Lines(), Tail()
         self._session: str | None = None
         self._nothing = True
 
@@ -241,7 +198,7 @@ class _Plain(_Reader):
     def partial(self) -> str:
         return self._printed.strip("\r\n")
 
-    def _replied(self, exit_code: int) -> Outcome:
+    def _replied(self) -> Outcome:
         text = self.partial
         if not text.strip() or _EMPTY_ANSWER.match(text):
             return Failed(
@@ -269,9 +226,13 @@ class _Oneshot(_Plain):
         bad = report.get("failed") or report.get("partial") or report.get("completed") is False
         whole = exit_code == 0 or (exit_code < 0 and report.get("completed") is True)
         if whole and not bad and (self.partial or not stopped):
-            return self._replied(exit_code)
+            return self._replied()
         if stopped:
             return Stopped(self.partial, self._session)
+        if exit_code >= 0 and self.partial and report and not report.get("failed"):
+            detail = failures.excerpt(self._printed, self.errors)
+            kind = FailureKind.PROVIDER
+            return Failed(kind, failures.BROKE_OFF, detail, self._session, self.partial)
         return self._failed(exit_code, str(report.get("failure") or ""))
 
 
@@ -294,7 +255,9 @@ class _Chat(_Plain):
         whole = exit_code == 0 or (exit_code < 0 and bool(text) and self._session is not None)
         if exit_code in _INTERRUPTED or (stopped and not (whole and text)):
             return Stopped(text, self._session)
-        return self._replied(exit_code) if whole else self._failed(exit_code)
+        if whole:
+            return self._replied()
+        return self._failed(exit_code, partial=text if exit_code < 0 else "")
 
 
 class _Stream(_Reader):
@@ -302,8 +265,8 @@ class _Stream(_Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lines = _Lines()
-        self._noise = _Tail()
+        self._lines = Lines()
+        self._noise = Tail()
         self._said: list[str] = []
         self._before_tools = 0  # how many parts of `_said` came before the last tool
         self._tool_came = False
