@@ -1,0 +1,37 @@
+"""`python -m bench [start] [feed] [turn]`: print the ratios; all of them when none is named."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import feed, start, turn
+from bench.ratio import Ratio
+
+NEWER = Path(__file__).parents[1] / ".venv-newer" / "bin" / "hermes"
+
+
+async def main(wanted: set[str]) -> int:
+    """Measure; returns 1 when a ratio is over its aim."""
+    found: list[Ratio] = []
+    with tempfile.TemporaryDirectory(prefix="qterm-bench-") as name:
+        folder = Path(name)
+        if "start" in wanted:
+            found += await start.ratios()
+        if "feed" in wanted:
+            found += await feed.ratios(folder)
+        if "turn" in wanted:
+            for line, hermes in (
+                ("0.19", Path(sys.executable).with_name("hermes")),
+                ("0.22", NEWER),
+            ):
+                found += await turn.ratios(folder / line, hermes, line)
+    for ratio in found:
+        print(ratio)
+    return int(any(ratio.value > ratio.aim for ratio in found))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "turn"})))

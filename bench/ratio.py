@@ -1,0 +1,49 @@
+"""Two things measured in turn, A B A B …, and the ratio of their medians."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+Work = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """`a` and `b` in seconds, each run in the order in which it was measured."""
+
+    name: str
+    aim: float
+    a: list[float]
+    b: list[float]
+
+    @property
+    def value(self) -> float:
+        """The median of A over the median of B."""
+        return statistics.median(self.a) / statistics.median(self.b)
+
+    def __str__(self) -> str:
+        """One line for the table."""
+        a, b = statistics.median(self.a), statistics.median(self.b)
+        verdict = "ok" if self.value <= self.aim else "OVER"
+        spread = f"{min(self.a) * 1e3:.2f}–{max(self.a) * 1e3:.2f}"
+        return (
+            f"{self.name:<66} {self.value:6.2f}  (aim {self.aim:g}, {verdict})  "
+            f"{a * 1e3:10.2f} ms : {b * 1e3:10.2f} ms   A {spread}"
+        )
+
+
+async def measure(name: str, aim: float, a: Work, b: Work, *, runs: int) -> Ratio:
+    """Run A and B in turn, `runs` times each after one of each that does not count."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(runs + 1):
+        for work, into in ((a, times[0]), (b, times[1])):
+            start = time.perf_counter()
+            await work()
+            if number:
+                into.append(time.perf_counter() - start)
+            await asyncio.sleep(0)
+    return Ratio(name, aim, *times)
