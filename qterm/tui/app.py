@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.screen import Screen
 
 from qterm.services import FirstStart, Services
-from qterm.tui.commands import COMMANDS, Command, Place, bindings
+from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
 from qterm.tui.content import plain
 from qterm.tui.look import Look
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
@@ -62,8 +63,12 @@ class QtermApp(App[Leave], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     TITLE = "qterm"
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-tiny"), (NEEDS[0], "-narrow"), (WIDE, "-wide")]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (NEEDS[1], "-high")]
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it so
+        (0, "-tiny"),
+        (NEEDS[0], "-narrow"),
+        (WIDE, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (NEEDS[1], "-high")]  # noqa: RUF012 - as above
 
     def __init__(self, services: Services) -> None:
         super().__init__()
@@ -116,8 +121,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
                 self._look_again()
             case Offer.LOOK_AGAIN:
                 self._look_again()
-            case Offer.QUIT:
-                self.leave(Leave.DONE)
             case _:
                 pass
 
@@ -168,9 +171,9 @@ class QtermApp(App[Leave], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Show every key."""
-        from qterm.tui.screens.sheets import Sheet, help_text
+        from qterm.tui.screens.sheets import HelpSheet
 
-        self.push_screen(Sheet("Keys", help_text(self.services.settings.keys)))
+        self.push_screen(HelpSheet(self.services.settings.keys))
 
     def action_theme(self) -> None:
         """Change between light and dark."""
@@ -181,6 +184,10 @@ class QtermApp(App[Leave], inherit_bindings=False):
         from qterm.tui.screens.doctor import DoctorScreen
 
         self.push_screen(DoctorScreen(self.services))
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Keys in the footer are written as in F1."""
+        return key_words(binding.key)
 
     def action_hint_quit(self) -> None:
         """ctrl+c is for copying; say how to leave."""

@@ -154,22 +154,22 @@ COMMANDS: tuple[Command, ...] = (
         Place.HOME, "told", footer=True,
     ),
     Command(
-        "mode", "f6", "mode…", "Set the mode…",
+        "mode", "f8", "mode…", "Set the mode…",
         "Say what you are at, with a time at which it is over; Q is told.",
         Place.HOME, "mode",
     ),
     Command(
-        "fact", "f7", "add fact…", "Add a fact about you…",
+        "fact", "f9", "add fact…", "Add a fact about you…",
         "Add a fact that Q is told with every message.",
         Place.HOME, "fact",
     ),
     Command(
-        "dismiss", "f8", "dismiss notice", "Dismiss the notice",
+        "dismiss", "ctrl+g", "dismiss notice", "Dismiss the notice",
         "Put the notice at the top away; “Notices” shows it again.",
         Place.HOME, "dismiss_notice", available=lambda now: now.notices > 0,
     ),
     Command(
-        "notices", "f9", "notices", "Notices", "Show every notice since qterm was started.",
+        "notices", "", "notices", "Notices", "Show every notice since qterm was started.",
         Place.HOME, "notices",
     ),
     Command(
@@ -204,9 +204,15 @@ COMMANDS: tuple[Command, ...] = (
 BY_ID = {command.id: command for command in COMMANDS}
 
 
+def key_words(keys: str) -> str:
+    """Keys as people write them: `ctrl+j, shift+enter`; `esc`, `page up`."""
+    short = {"escape": "esc", "pageup": "page up", "pagedown": "page down", "slash": "/"}
+    return ", ".join(short.get(key.strip(), key.strip()) for key in keys.split(","))
+
+
 def bindings(place: Place) -> list[BindingType]:
     """The bindings of one part of the screen."""
-    return [command.binding() for command in COMMANDS if command.place is place]
+    return [command.binding() for command in COMMANDS if command.place is place and command.key]
 
 
 def by_action(action: str, places: Iterable[Place]) -> Command | None:

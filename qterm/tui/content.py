@@ -64,7 +64,7 @@ def body(text: str, style: str | Style = "") -> Content:
 def colour_style(colour: str, *, dark: bool) -> Style:
     """A persona's colour as a bold style; a colour nobody knows is simply none.
 
-    On a light background the colour is darkened, so that yellow stays readable.
+    Its lightness is moved to where it can be read on a dark or a light background.
     """
     try:
         parsed = Color.parse(colour) if colour else None
@@ -72,10 +72,9 @@ def colour_style(colour: str, *, dark: bool) -> Style:
         parsed = None
     if parsed is None:
         return Style(bold=True)
-    if not dark:
-        parsed = parsed.blend(Color(0, 0, 0), 0.55)
-    elif parsed.brightness < 0.35:
-        parsed = parsed.blend(Color(255, 255, 255), 0.4)
+    hue, saturation, lightness = parsed.hsl
+    lightness = min(max(lightness, 0.62), 0.8) if dark else min(lightness, 0.34)
+    parsed = Color.from_hsl(hue, min(saturation, 0.6), lightness)
     return Style(foreground=parsed, bold=True)
 
 

@@ -17,7 +17,7 @@ LABEL_CELLS = 12
 """The most cells of a persona's label in the feed."""
 
 _FAILED = "bold $text-error"
-_NOTE = "$text-muted"
+_NOTE = "$foreground-muted"
 _WARNING = "$text-warning"
 
 

@@ -98,9 +98,9 @@ class Stage:
 
     @asynccontextmanager
     async def shown(self, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[Leave]]:
-        """The app on its screen, with notifications and tooltips; settled before the test goes on."""
+        """The app on its screen, with notifications and tooltips, once it has settled."""
         async with self.app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-            await until(pilot, lambda: self.home_is_read())
+            await until(pilot, self.home_is_read)
             yield pilot
 
     def home_is_read(self) -> bool:

@@ -87,7 +87,7 @@ class AskFact(_Words):
             )
             yield self._input("", hint="prefers short answers", name="fact")
             yield Static(
-                Content("Q is told with every message.  enter adds · esc leaves"),
+                Content("enter adds it · esc leaves"),
                 markup=False,
                 classes="dialog--hint",
             )
@@ -121,7 +121,7 @@ class AskMode(_Words):
             yield self._input(self._until, hint="15:00", name="until")
             yield Static(Content(""), markup=False, id="dialog--wrong")
             yield Static(
-                Content("Q is told. An empty mode clears it.  enter sets · esc leaves"),
+                Content("enter sets it, empty clears it · esc leaves"),
                 markup=False,
                 classes="dialog--hint",
             )

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 _MARKS = {
     "ok": ("✓", "$text-success"),
-    "info": ("·", "$text-muted"),
+    "info": ("·", "$foreground-muted"),
     "warn": ("!", "$text-warning"),
     "fail": ("✗", "bold $text-error"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import ClassVar
 
@@ -23,46 +24,42 @@ class Offer(StrEnum):
     SET_UP = "set-up"
     LOOK_AROUND = "look-around"
     LOOK_AGAIN = "look-again"
-    QUIT = "quit"
 
 
 _WORDS = {
     Offer.REHEARSE: (
         "Rehearse",
-        "The real hermes, but with a small scripted model in place of a paid one, and a feed\n"
+        "The real hermes, but with a small scripted model in place of a paid one, and a feed "
         "that is thrown away afterwards. Costs nothing, sends nothing anywhere.",
     ),
     Offer.SET_UP: (
         "Set up",
-        "Runs `hermes setup` here in this terminal: it asks for a provider and a model, and\n"
+        "Runs `hermes setup` here in this terminal: it asks for a provider and a model, and "
         "then you are back.",
     ),
     Offer.LOOK_AROUND: (
         "Look around",
-        "Opens qterm as it is. You can write, read, keep facts and search;\n"
+        "Opens qterm as it is. You can write, read, keep facts and search; "
         "Q answers as soon as hermes can.",
     ),
     Offer.LOOK_AGAIN: (
         "Look again",
-        "Looks for hermes once more, after you have installed it in another terminal.",
+        "Looks for hermes once more, after you have installed it.",
     ),
-    Offer.QUIT: ("Quit", "Leaves qterm."),
 }
 
 _INSTALL = (
-    "Q is the hermes agent, a program of its own, and it is not installed here (or not where\n"
-    "qterm looks). Install it with one of these, in another terminal:\n\n"
-    "    pipx install hermes-agent\n"
-    "    python3 -m pip install --user hermes-agent\n\n"
-    'or name it in the config: command = ["/path/to/hermes"] under [hermes]. Without it the\n'
-    "feed, its search and export, facts, the mode and drafts all work; only Q can't answer."
+    "Q is the hermes agent, a program of its own. Install it in another terminal:\n\n"
+    "    pipx install hermes-agent\n\n"
+    "or, if you have it elsewhere, name it in the config: command under [hermes]. Until then "
+    "everything works but Q's answers: the feed, search, export, facts, the mode."
 )
 
 
 def offers(state: StartState) -> tuple[Offer, ...]:
     """What can be chosen in this state."""
     if state.kind is FirstStart.NO_HERMES:
-        return (Offer.LOOK_AGAIN, Offer.LOOK_AROUND, Offer.QUIT)
+        return (Offer.LOOK_AGAIN, Offer.LOOK_AROUND)
     return (Offer.REHEARSE, Offer.SET_UP, Offer.LOOK_AROUND)
 
 
@@ -92,7 +89,7 @@ class FirstStartScreen(Screen[Offer]):
             if self._state.kind is FirstStart.NO_HERMES:
                 yield Static(Content(_INSTALL), classes="first-start--text", markup=False)
             yield OptionList(
-                *(self._option(offer) for offer in offers(self._state)),
+                *self._options(),
                 id="first-start--offers",
                 markup=False,
             )
@@ -102,11 +99,17 @@ class FirstStartScreen(Screen[Offer]):
                 markup=False,
             )
 
+    def _options(self) -> Iterable[Option | None]:
+        for index, offer in enumerate(offers(self._state)):
+            if index:
+                yield None  # a line between
+            yield self._option(offer)
+
     @staticmethod
     def _option(offer: Offer) -> Option:
         name, words = _WORDS[offer]
         prompt = Content.assemble(
-            Content.styled(name, "bold"), "\n", Content.styled(words, "$text-muted"), "\n"
+            Content.styled(name, "bold"), "\n", Content.styled(words, "$foreground-muted")
         )
         return Option(prompt, id=offer)
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 from textual.worker import Worker, WorkerState
 
 from qterm import events
@@ -33,7 +33,7 @@ from qterm.tui.look import Look
 from qterm.tui.messages import Side
 from qterm.tui.screens.ask import AskFact, AskMode, NewMode, Question
 from qterm.tui.screens.sheets import Sheet, ToldScreen, notices_text
-from qterm.tui.widgets.bars import NewBelow, Notices, TitleBar
+from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.told import ToldView
@@ -85,15 +85,14 @@ class HomeScreen(Screen[None]):
         """Title, notices, feed and pane, editor, keys."""
         yield self._title
         yield self.notices
-        with Horizontal(id="middle"):
-            with Vertical(id="talk"):
-                yield self.feed
-                yield self._new_below
-                with Horizontal(id="writing"):
-                    yield Static(Content("› "), id="prompt", markup=False)
-                    yield self.composer
-            yield self._told
-        yield Footer(show_command_palette=False, compact=True)
+        with Vertical(id="middle"):
+            yield self.feed
+            yield self._new_below
+            yield self._told  # docked to the right; here, so that tab goes feed, pane, editor
+            with Horizontal(id="writing"):
+                yield Static(Content("› "), id="prompt", markup=False)
+                yield self.composer
+        yield KeysLine(show_command_palette=False, compact=True)
         yield Static(Content(""), id="too-small", markup=False)
 
     def on_mount(self) -> None:
@@ -116,6 +115,10 @@ class HomeScreen(Screen[None]):
         self.set_interval(0.125 if self.look.moving else 1.0, self._tick)
         self._show_state()
         self._show_pane()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: the keys are this one's again."""
+        self.refresh_bindings()
 
     # -- what the desk tells -------------------------------------------------------------------
 
@@ -452,7 +455,7 @@ class HomeScreen(Screen[None]):
                 words = Content.assemble("Q ", mark, " at work" if at_work else " ready")
         parts = [words]
         if self._version and self.state.kind is FirstStart.READY:
-            parts.append(one_line(f"hermes {self._version}", 30, "$text-muted"))
+            parts.append(one_line(f"hermes {self._version}", 30, "$foreground-muted"))
         if self.services.settings.hermes.approvals is Approvals.BYPASS:
             parts.insert(0, Content.styled("! Q runs commands unasked", "bold $text-error"))
         self._title.show(Content(" · ").join(parts))

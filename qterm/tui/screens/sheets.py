@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from qterm.context import QContext
-from qterm.tui.commands import COMMANDS, Command, Place
+from qterm.tui.commands import COMMANDS, Place, key_words
 from qterm.tui.content import plain
 from qterm.tui.widgets.told import ToldView
 
@@ -33,7 +34,11 @@ class Sheet(ModalScreen[None]):
         with VerticalScroll(classes="sheet") as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content(_LEAVE)
-            yield Static(self._text, markup=False, id="sheet--text")
+            yield from self.parts()
+
+    def parts(self) -> Iterable[Widget]:
+        """What is in the box."""
+        yield Static(self._text, markup=False, id="sheet--text")
 
     def on_mount(self) -> None:
         """The box takes the keys that scroll."""
@@ -65,36 +70,32 @@ class ToldScreen(ModalScreen[None]):
             self.view.show(self._told)
 
 
-def key_words(keys: str) -> str:
-    """Keys as people write them: `ctrl+j, shift+enter`; `esc`, `pgup`."""
-    short = {"escape": "esc", "pageup": "page up", "pagedown": "page down", "slash": "/"}
-    return ", ".join(short.get(key.strip(), key.strip()) for key in keys.split(","))
-
-
-def help_text(keys: Mapping[str, str]) -> Content:
+class HelpSheet(Sheet):
     """Every key with what it does; `keys` are the operator's own, by the command's id."""
-    parts: list[Content] = []
-    for place in Place:
-        commands = [command for command in COMMANDS if command.place is place]
-        parts.append(Content.styled(place.value, "bold $text-primary"))
-        parts += [_row(command, keys.get(command.id) or command.key) for command in commands]
-        parts.append(Content(""))
-    parts.append(
-        Content.styled(
-            "Other keys work as in any editor: ctrl+z takes back a change, ctrl+w a word. Select\n"
-            "text with the mouse and press ctrl+c to copy it. Keys are changed in the config,\n"
-            "under [keys].",
-            "$text-muted",
-        )
-    )
-    return Content("\n").join(parts)
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__("Keys", Content(""))
+        self._keys = keys
+
+    def parts(self) -> Iterable[Widget]:
+        """A heading a place, a row a command."""
+        for place in Place:
+            yield Static(Content(place.value), markup=False, classes="help--place")
+            for command in COMMANDS:
+                if command.place is place:
+                    keys = self._keys.get(command.id) or command.key
+                    first, _, others = key_words(keys).partition(", ")
+                    also = f" Also {others}." if others else ""
+                    with Horizontal(classes="help--row"):
+                        yield Static(plain(first or "palette"), markup=False, classes="help--key")
+                        yield Static(plain(command.help + also), markup=False, classes="help--text")
+        yield Static(Content(_OTHER_KEYS), markup=False, classes="help--note")
 
 
-def _row(command: Command, keys: str) -> Content:
-    words = key_words(keys)
-    first, _, others = words.partition(", ")
-    help_words = command.help + (f" Also {others}." if others else "")
-    return Content.assemble(Content.styled(f"  {first:<11}", "bold"), plain(help_words))
+_OTHER_KEYS = (
+    "Other keys work as in any editor: ctrl+z takes back a change, ctrl+w a word. Select text "
+    "with the mouse and press ctrl+c to copy it. Keys are changed in the config, under [keys]."
+)
 
 
 def notices_text(notices: Sequence[str]) -> Content:

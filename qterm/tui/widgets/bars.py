@@ -6,7 +6,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.screen import Screen
+from textual.widgets import Footer, Static
 
 from qterm.tui.content import plain
 
@@ -61,14 +62,25 @@ class Notices(Static):
         self.display = bool(self.waiting)
         if self.waiting:
             more = len(self.waiting) - 1
-            hint = f"  f8 dismisses{f' · {more} more' if more else ''}"
+            hint = f"  ctrl+g dismisses{f' · {more} more' if more else ''}"
             self.update(
-                Content.assemble("! ", plain(self.waiting[0]), Content.styled(hint, "$text-muted"))
+                Content.assemble(
+                    "! ", plain(self.waiting[0]), Content.styled(hint, "$foreground-muted")
+                )
             )
 
     def on_click(self) -> None:
         """A click dismisses, too."""
         self.post_message(self.Dismissed())
+
+
+class KeysLine(Footer):
+    """The keys that do something now; unchanged while a question stands above the screen."""
+
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """Show the keys anew."""
+        if self.app.screen is self.screen:
+            super().bindings_changed(screen)
 
 
 class NewBelow(Static):

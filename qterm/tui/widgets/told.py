@@ -13,7 +13,7 @@ from textual.widgets import Static
 from qterm.context import QContext
 from qterm.tui.content import one_line, plain
 
-_NAME = "$text-muted"
+_NAME = "$foreground-muted"
 
 
 def told_summary(context: QContext, operator: str, now: datetime) -> Content:
