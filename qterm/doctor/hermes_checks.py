@@ -1,0 +1,182 @@
+"""Looks at hermes: where it is, what it can do, its home, its model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from qterm.doctor.check import Check, State
+from qterm.hermes.capabilities import probe
+from qterm.hermes.locate import INSTALL, HermesNotFound, HermesPlace, locate
+from qterm.hermes.model_state import ModelState, model_reachable, model_state
+from qterm.hermes.place import Capabilities, HermesUnusable
+from qterm.model import Approvals
+from qterm.settings.load import Loaded
+
+
+async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: str) -> list[Check]:
+    """Everything about hermes; where there is none, that alone and what it would do unasked."""
+    approvals = _approvals(loaded)
+    try:
+        place = await asyncio.to_thread(locate, loaded.settings.hermes, environ, python=python)
+    except HermesNotFound as error:
+        mend = f"Install it with `{INSTALL}`, or set hermes.command, home and profile right."
+        return [Check("hermes", "hermes", State.FAIL, str(error), mend), approvals]
+    state = await asyncio.to_thread(model_state, place.home, environ)
+    abilities, reachable = await asyncio.gather(_abilities(place, environ), _reachable(state))
+    return [_found(place), *abilities, approvals, _home(place), _model(state, place), reachable]
+
+
+def _found(place: HermesPlace) -> Check:
+    command = " ".join(place.command)
+    return Check(
+        "hermes",
+        "hermes",
+        State.OK,
+        f"It is {command} (found by {place.found_by}).",
+        details={"command": list(place.command), "found_by": place.found_by},
+    )
+
+
+async def _abilities(place: HermesPlace, environ: Mapping[str, str]) -> list[Check]:
+    """The version and what it can do, asked anew; the asking leaves nothing behind."""
+    title = "hermes version"
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix="qterm-doctor-", ignore_cleanup_errors=True
+        ) as folder:
+            known = await probe(place, environ, Path(folder))
+    except HermesUnusable as error:
+        mend = f"Install hermes again with `{INSTALL}`, or set hermes.command to another one."
+        return [Check("hermes.version", title, State.FAIL, str(error), mend)]
+    except OSError as error:
+        mend = "Free some space in the temporary folder, or name another with TMPDIR."
+        sentence = f"hermes could not be asked: no temporary folder ({error.strerror})."
+        return [Check("hermes.version", title, State.FAIL, sentence, mend)]
+    return [
+        Check(
+            "hermes.version",
+            title,
+            State.OK,
+            f"It is {known.version} ({known.version_line}).",
+            details={"version": known.version, "line": known.version_line},
+        ),
+        _how_texts_go(known),
+    ]
+
+
+def _how_texts_go(known: Capabilities) -> Check:
+    """Which way texts take in and out (docs/hermes.md, *Which arguments*)."""
+    details = {
+        "query_file": known.query_file,
+        "stream_json": known.stream_json,
+        "create_if_missing": known.create_if_missing,
+        "source": known.source,
+        "no_restore_cwd": known.no_restore_cwd,
+        "oneshot": known.oneshot,
+        "usage_file": known.usage_file,
+    }
+    title = "hermes abilities"
+    if not known.query_file:
+        return Check(
+            "hermes.abilities",
+            title,
+            State.WARN,
+            f"hermes {known.version} takes texts in its argument list only: while a turn runs, "
+            "every user of this machine can read your message and its context there.",
+            "On a machine that you share, use a hermes whose `hermes chat --help` names "
+            "--query-file.",
+            details,
+        )
+    coming = "word by word" if known.stream_json else "as a whole"
+    return Check(
+        "hermes.abilities",
+        title,
+        State.OK,
+        f"Texts go to hermes unseen by other users, and answers come {coming}.",
+        details=details,
+    )
+
+
+def _approvals(loaded: Loaded) -> Check:
+    """What hermes may do unasked (rule A1)."""
+    asked = loaded.settings.hermes.approvals
+    title, name = "approvals", "hermes.approvals"
+    details = {"set": asked.value, "in_force": asked.value}
+    if asked is Approvals.BYPASS:
+        return Check(
+            "approvals",
+            title,
+            State.WARN,
+            "hermes runs every command unasked in the home feed, which holds other programs' text.",
+            f'Set {name} to "deny".',
+            details,
+        )
+    if asked is Approvals.ASK:
+        details["in_force"] = Approvals.DENY.value
+        return Check(
+            "approvals",
+            title,
+            State.INFO,
+            "hermes can't ask in the way qterm calls it, so dangerous commands are refused.",
+            details=details,
+        )
+    return Check(
+        "approvals", title, State.OK, "hermes refuses dangerous commands.", details=details
+    )
+
+
+def _home(place: HermesPlace) -> Check:
+    home, title = place.home, "hermes home"
+    details = {"path": str(home), "chosen_by": place.home_by, "is_root": place.home_is_root}
+    where = f"{home} (chosen by {place.home_by})"
+    if not home.exists():
+        return Check(
+            "hermes.home",
+            title,
+            State.INFO,
+            f"It is {where}; it is not there yet, and hermes makes it.",
+            details=details,
+        )
+    if not home.is_dir():
+        mend = "Move that file away, or set hermes.home to a folder."
+        return Check("hermes.home", title, State.FAIL, f"{where} is not a folder.", mend, details)
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        mend = f"Give yourself the folder: `sudo chown -R $(id -un) {shlex.quote(str(home))}`."
+        sentence = f"You can't read and write {where}."
+        return Check("hermes.home", title, State.FAIL, sentence, mend, details)
+    return Check("hermes.home", title, State.OK, f"It is {where}.", details=details)
+
+
+def _model(state: ModelState, place: HermesPlace) -> Check:
+    details = {
+        "is_set": state.is_set,
+        "model": state.model,
+        "provider": state.provider,
+        "base_url": state.base_url,
+    }
+    if state.is_set:
+        return Check("model", "model", State.OK, state.sentence, details=details)
+    # Where the home is a root, hermes's sticky profile would win without this.
+    words = [*place.command, *(["-p", "default"] if place.home_is_root else []), "setup"]
+    call = f"HERMES_HOME={shlex.quote(str(place.home))} {shlex.join(words)}"
+    mend = f"Run `{call}`; until then `qterm demo` works."
+    return Check("model", "model", State.FAIL, state.sentence, mend, details)
+
+
+async def _reachable(state: ModelState) -> Check:
+    title = "model reachable"
+    if not state.is_set:
+        return Check("model.reachable", title, State.INFO, "There is no model to ask.")
+    answered, sentence = await model_reachable(state)
+    details = {"reachable": answered}
+    if answered is None:
+        return Check("model.reachable", title, State.INFO, sentence, details=details)
+    if answered:
+        return Check("model.reachable", title, State.OK, sentence, details=details)
+    mend = "Start the model's server, or run `hermes setup` to choose another."
+    return Check("model.reachable", title, State.FAIL, sentence, mend, details)
