@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
 
 from textual.message import Message
 from textual.worker import Worker
@@ -40,17 +40,22 @@ class Desk:
     services: Services
     post: Callable[[Message], object]
     start: Start
-    _sends: int = field(default=0)
 
-    def _run(self, work: Coroutine[Any, Any, None], group: str, *, exclusive: bool = True) -> None:
+    def _run(
+        self, work: Callable[[], Awaitable[object]], group: str, *, exclusive: bool = True
+    ) -> None:
         self.start(
-            self._guard(work), group=group, exclusive=exclusive, exit_on_error=False,
-            name=group, description=f"qterm: {group}",
-        )  # fmt: skip
+            partial(self._guard, work),
+            group=group,
+            exclusive=exclusive,
+            exit_on_error=False,
+            name=group,
+            description=f"qterm: {group}",
+        )
 
-    async def _guard(self, work: Awaitable[None]) -> None:
+    async def _guard(self, work: Callable[[], Awaitable[object]]) -> None:
         try:
-            await work
+            await work()
         except FeedError as error:
             self.post(messages.Trouble(str(error)))
         except Exception as error:
@@ -61,7 +66,7 @@ class Desk:
 
     def read_page(self, side: Side, turn_id: int | None = None) -> None:
         """Read the newest page, or the one next to a turn."""
-        self._run(self._read_page(side, turn_id), "page")
+        self._run(partial(self._read_page, side, turn_id), "page")
 
     async def _read_page(self, side: Side, turn_id: int | None) -> None:
         before = turn_id if side is Side.OLDER else None
@@ -78,7 +83,7 @@ class Desk:
 
     def watch(self) -> None:
         """Watch the feed for as long as the screen is there."""
-        self._run(self._watch(), "watch")
+        self._run(self._watch, "watch")
 
     async def _watch(self) -> None:
         told = ""
@@ -98,7 +103,7 @@ class Desk:
 
     def recover(self) -> None:
         """Mark what a qterm that is gone had left open; read the draft."""
-        self._run(self._recover(), "recover")
+        self._run(self._recover, "recover")
 
     async def _recover(self) -> None:
         await self.services.conversation.recover()
@@ -106,7 +111,7 @@ class Desk:
 
     def tell(self) -> None:
         """Find out what Q would be told now."""
-        self._run(self._tell(), "told")
+        self._run(self._tell, "told")
 
     async def _tell(self) -> None:
         await asyncio.sleep(TELL_SECONDS)
@@ -122,7 +127,7 @@ class Desk:
 
     def look_at_hermes(self) -> None:
         """Find out which hermes answers; quick when that is known already."""
-        self._run(self._look_at_hermes(), "hermes")
+        self._run(self._look_at_hermes, "hermes")
 
     async def _look_at_hermes(self) -> None:
         try:
@@ -136,7 +141,7 @@ class Desk:
 
     def send(self, text: str, *, again_of: int | None = None) -> None:
         """Send a message; it goes on whatever else is sent meanwhile."""
-        self._run(self._send(text, again_of), "send", exclusive=False)
+        self._run(partial(self._send, text, again_of), "send", exclusive=False)
 
     async def _send(self, text: str, again_of: int | None) -> None:
         try:
@@ -152,10 +157,7 @@ class Desk:
     def stop(self) -> None:
         """Stop the turn that runs."""
 
-        async def work() -> None:
-            await self.services.conversation.stop()
-
-        self._run(work(), "stop")
+        self._run(self.services.conversation.stop, "stop")
 
     def take_back(self, turn_id: int, done: Callable[[str], None]) -> None:
         """Take back a message that waits; `done` gets its words."""
@@ -165,25 +167,25 @@ class Desk:
             if text is not None:
                 done(text)
 
-        self._run(work(), "take-back", exclusive=False)
+        self._run(work, "take-back", exclusive=False)
 
     # -- writing -------------------------------------------------------------------------------
 
     def save_draft(self, text: str) -> None:
         """Keep what is in the editor."""
-        self._run(self._save_draft(text), "draft")
+        self._run(partial(self._save_draft, text), "draft")
 
     async def _save_draft(self, text: str) -> None:
         await self.services.feed.save_draft(None, text)
 
-    def change(self, work: Coroutine[Any, Any, object], said: Callable[[], None]) -> None:
+    def change(self, work: Callable[[], Awaitable[object]], said: Callable[[], None]) -> None:
         """Make a change in the feed; `said` is called when it is stored."""
 
         async def both() -> None:
-            await work
+            await work()
             said()
 
-        self._run(both(), "change", exclusive=False)
+        self._run(both, "change", exclusive=False)
 
 
 def _inside(error: Exception) -> str:

@@ -312,7 +312,9 @@ class HomeScreen(Screen[None]):
             return
         hidden = not turn.hidden
         words = "Q is no longer told of this turn." if hidden else "Q is told of this turn again."
-        self.desk.change(self.services.feed.hide(turn.id, hidden), partial(self.app.notify, words))
+        self.desk.change(
+            partial(self.services.feed.hide, turn.id, hidden), partial(self.app.notify, words)
+        )
 
     def action_delete(self) -> None:
         """Ask, then delete the selected turn."""
@@ -322,7 +324,7 @@ class HomeScreen(Screen[None]):
 
         def answered(yes: bool | None) -> None:
             if yes:
-                delete = self.services.feed.delete(turn.id)
+                delete = partial(self.services.feed.delete, turn.id)
                 self.desk.change(delete, partial(self.app.notify, "The turn is deleted."))
 
         who = self.look.label(turn.persona).plain
@@ -348,7 +350,7 @@ class HomeScreen(Screen[None]):
 
         def answered(new: object) -> None:
             if isinstance(new, NewMode):
-                change = self.services.feed.set_mode(new.text or None, new.until)
+                change = partial(self.services.feed.set_mode, new.text or None, new.until)
                 words = "The mode is set." if new.text else "There is no mode any more."
                 self.desk.change(change, partial(self.app.notify, words))
 
@@ -360,7 +362,7 @@ class HomeScreen(Screen[None]):
         def answered(words: object) -> None:
             if isinstance(words, str):
                 said = partial(self.app.notify, "The fact is added.")
-                self.desk.change(self.services.feed.add_fact(words), said)
+                self.desk.change(partial(self.services.feed.add_fact, words), said)
 
         self.app.push_screen(AskFact(self.services.settings.operator), answered)
 
