@@ -109,9 +109,10 @@ class Child:
             while (item := await queue.get()) is not None:
                 yield item
         finally:
-            for task in (closing, *pumps):
+            tasks = [closing, *pumps, *([self._stdin_task] if self._stdin_task else [])]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(closing, *pumps, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def wait(self) -> int:
         """Wait for the end; returns the exit code."""
@@ -171,7 +172,9 @@ class Child:
         for process in left:
             with contextlib.suppress(psutil.Error):
                 process.kill()  # psutil checks that the id is still this process's
-        psutil.wait_procs(left, timeout=1.0)
+        until = time.monotonic() + 1.0
+        while any(_runs(process) for process in left) and time.monotonic() < until:
+            time.sleep(0.01)
 
     def poll(self) -> bool:
         """Whether it has ended; never blocks."""
@@ -217,10 +220,21 @@ class Child:
         try:
             writer.write(data)
             await writer.drain()
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
             pass  # it did not want to know more; its exit code says why
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
         finally:
             writer.close()
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether it is more than an entry that its parent has not collected yet."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,20 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from qterm.hermes import capabilities as probing
 from qterm.hermes import failures, processes
 from qterm.hermes.argv import Call, Unfit, base, build_call, carries, in_force
 from qterm.hermes.environment import child_environment
 from qterm.hermes.model_state import model_state
-from qterm.hermes.outbox import Outbox
 from qterm.hermes.pictures import is_picture
 from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace, HermesUnusable
-from qterm.hermes.processes import CLOSING, STOPPING, Child, Patience, Stream
+from qterm.hermes.processes import CLOSING, STOPPING, Child, Stream
 from qterm.hermes.reply import is_usage_error, reader_for, session_is_gone
+from qterm.hermes.turn import Halted, RunningTurn
 from qterm.hermes.way import (
     Approvals,
     Failed,
@@ -30,7 +30,6 @@ from qterm.hermes.way import (
     HermesEvent,
     HermesRequest,
     Outcome,
-    Replied,
     Started,
     Stopped,
 )
@@ -39,7 +38,6 @@ from qterm.private import private_folder
 log = logging.getLogger(__name__)
 
 _EXPORT_SECONDS = 30.0
-_T = TypeVar("_T")
 
 UNFIT = {
     Unfit.EMPTY: "There is nothing to send: write a message first.",
@@ -52,50 +50,6 @@ UNFIT = {
         "(NUL or half of a surrogate pair): remove them."
     ),
 }
-
-
-class _Halted(Exception):  # noqa: N818
-    """The turn is to end before its process was started."""
-
-
-class _Turn:
-    """One turn under way: its events, its process if there is one, and why it is to end."""
-
-    def __init__(self, request: HermesRequest) -> None:
-        self.request = request
-        self.outbox = Outbox()
-        self.child: Child | None = None
-        self.why: Literal["stop", "timeout"] | None = None
-        self.halted = asyncio.Event()
-        self.done = asyncio.Event()
-        self._ending: set[asyncio.Task[None]] = set()
-
-    def halt(self, why: Literal["stop", "timeout"], patience: Patience) -> None:
-        """Begin to end the turn; `done` is set when nothing of it is left."""
-        self.why = self.why or why
-        self.halted.set()
-        if self.child is not None:
-            self._ending.add(asyncio.create_task(self.child.end(patience)))
-
-    async def unless_halted(self, work: Awaitable[_T]) -> _T:
-        """Wait for `work`; raises _Halted, with the work cancelled, when the turn is to end."""
-        task = asyncio.ensure_future(work)
-        halted = asyncio.create_task(self.halted.wait())
-        try:
-            await asyncio.wait({task, halted}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise _Halted
-            return task.result()
-        finally:
-            halted.cancel()
-            task.cancel()
-            await asyncio.gather(task, halted, return_exceptions=True)
-
-    async def all_ended(self) -> None:
-        """Wait until what `halt` began is over."""
-        while self._ending:
-            await asyncio.gather(*self._ending, return_exceptions=True)
-            self._ending = {task for task in self._ending if not task.done()}
 
 
 class SpawnWay:
@@ -118,7 +72,7 @@ class SpawnWay:
         self._approvals = approvals
         self._cache_dir = cache_dir
         self._environ = environ
-        self._turns: dict[str, _Turn] = {}
+        self._turns: dict[str, RunningTurn] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._known: dict[HermesPlace, Capabilities] = {}
         self._checked: set[HermesPlace] = set()
@@ -138,7 +92,7 @@ class SpawnWay:
 
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
         """Run one turn; see HermesWay.send."""
-        turn = _Turn(request)
+        turn = RunningTurn(request)
         turn.outbox.put(Started(in_force(self._approvals, is_task=request.is_task)))
         if self._closed or request.key in self._turns:
             sentence = (
@@ -197,7 +151,7 @@ class SpawnWay:
 
     # One turn
 
-    async def _run(self, turn: _Turn) -> None:
+    async def _run(self, turn: RunningTurn) -> None:
         timer = None
         if turn.request.timeout is not None:
             loop = asyncio.get_running_loop()
@@ -205,7 +159,7 @@ class SpawnWay:
         outcome: Outcome = Failed(FailureKind.CRASHED, "qterm broke off this turn.")
         try:
             outcome = await self._outcome(turn)
-        except _Halted:
+        except Halted:
             outcome = Stopped()
         except HermesNotFound as error:
             outcome = Failed(FailureKind.NO_HERMES, str(error))
@@ -231,11 +185,11 @@ class SpawnWay:
                 await asyncio.shield(turn.child.end(CLOSING))
             await turn.all_ended()
             self._turns.pop(turn.request.key, None)
-            turn.outbox.put(_as_timeout(outcome, turn))
+            turn.outbox.put(turn.judged(outcome))
             turn.outbox.close()
             turn.done.set()
 
-    async def _outcome(self, turn: _Turn) -> Outcome:
+    async def _outcome(self, turn: RunningTurn) -> Outcome:
         request = turn.request
         place = await turn.unless_halted(asyncio.to_thread(self._find))
         known = await turn.unless_halted(self._capabilities(place))
@@ -268,7 +222,9 @@ class SpawnWay:
                 )
         return outcome
 
-    async def _try(self, turn: _Turn, place: HermesPlace, known: Capabilities) -> Outcome | None:
+    async def _try(
+        self, turn: RunningTurn, place: HermesPlace, known: Capabilities
+    ) -> Outcome | None:
         """One call; None when hermes did not know its arguments, and so ran nothing."""
         request = turn.request
         unfit = carries(known, request.prompt, self._approvals, is_task=request.is_task)
@@ -283,7 +239,7 @@ class SpawnWay:
             call = await turn.unless_halted(self._build(place, known, request, report))
             return await self._call(turn, place, call)
 
-    async def _call(self, turn: _Turn, place: HermesPlace, call: Call) -> Outcome | None:
+    async def _call(self, turn: RunningTurn, place: HermesPlace, call: Call) -> Outcome | None:
         reader = reader_for(call.shape)
         try:
             child = await Child.start(
@@ -316,7 +272,7 @@ class SpawnWay:
         )
 
     @contextlib.contextmanager
-    def _usage_file(self) -> Any:
+    def _usage_file(self) -> Iterator[str]:
         """A private file for hermes's report, gone afterwards."""
         handle, name = tempfile.mkstemp(
             prefix="usage-", suffix=".json", dir=private_folder(self._cache_dir)
@@ -383,20 +339,10 @@ class SpawnWay:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(probing.forget, place, self._cache_dir)
 
-    def _background(self, work: Any) -> None:
+    def _background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _as_timeout(outcome: Outcome, turn: _Turn) -> Outcome:
-    if turn.why != "timeout" or isinstance(outcome, Replied):
-        return outcome
-    seconds = turn.request.timeout or 0.0
-    limit = f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} s"
-    detail = outcome.detail if isinstance(outcome, Failed) else ""
-    reason = f"Q gave no answer within {limit}: send the message again, or allow more time."
-    return Failed(FailureKind.TIMEOUT, reason, detail, outcome.session, outcome.partial)
 
 
 def _read_report(path: str | None) -> dict[str, Any] | None:
