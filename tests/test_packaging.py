@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -90,3 +93,19 @@ def test_what_is_packed_is_there() -> None:
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packed = table["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert [name for name in packed if not (ROOT / name).exists()] == []
+
+
+def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        entry_points = next(
+            name for name in archive.namelist() if name.endswith("entry_points.txt")
+        )
+        assert "qterm = qterm.__main__:main" in archive.read(entry_points).decode()
+    files = {path for path in (ROOT / "qterm").rglob("*") if path.is_file()}
+    wanted = {str(path.relative_to(ROOT)) for path in files if "__pycache__" not in path.parts}
+    assert packed == wanted
+    assert {"qterm/py.typed", "qterm/tui/app.tcss", "qterm/feed/migrations/0001_feed.sql"} <= packed
