@@ -4,55 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
 from qterm.services import FirstStart, Services
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
-from qterm.tui.content import plain
+from qterm.tui.content import plain, to_editor
+from qterm.tui.ending import Leave, signals_leave
 from qterm.tui.look import Look
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
 from qterm.tui.screens.home import NEEDS, WIDE, HomeScreen
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.notifications import SeverityLevel
 
     from qterm.hermes.place import HermesPlace
     from qterm.settings.load import Loaded
 
+__all__ = ["Leave", "QtermApp", "make_app", "run", "run_screen"]
+
 log = logging.getLogger(__name__)
 
 END_SECONDS = 15.0
 """The longest that leaving may take, whatever hangs."""
-
-
-class Leave(StrEnum):
-    """How the screen was left."""
-
-    DONE = "done"
-    REHEARSE = "rehearse"
-    HUNG_UP = "hung-up"
-    TERMINATED = "terminated"
-    INTERRUPTED = "interrupted"
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of a qterm left like this: 128 and the signal, as shells have it."""
-        return {
-            Leave.HUNG_UP: 128 + signal.SIGHUP,
-            Leave.TERMINATED: 128 + signal.SIGTERM,
-            Leave.INTERRUPTED: 128 + signal.SIGINT,
-        }.get(self, 0)
 
 
 class QtermApp(App[Leave], inherit_bindings=False):
@@ -223,6 +207,8 @@ class QtermApp(App[Leave], inherit_bindings=False):
     async def _end(self, how: Leave) -> None:
         try:
             async with asyncio.timeout(END_SECONDS):
+                if self.services.conversation.busy():
+                    await self._drawn()  # "stopping Q…", before it may take a moment
                 if self.home is not None and self.home.draft_is_known:
                     with suppress(Exception):
                         await self.services.feed.save_draft(None, self.home.composer.message)
@@ -232,10 +218,25 @@ class QtermApp(App[Leave], inherit_bindings=False):
         finally:
             self.exit(how)
 
+    async def _drawn(self) -> None:
+        drawn = asyncio.Event()
+        self.call_after_refresh(drawn.set)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await drawn.wait()
+
     def log_failure(self, error: BaseException | None) -> None:
         """A worker failed in a way nobody foresaw: into the log, and a sentence."""
         log.error("a worker failed", exc_info=error)
         self.notify("Something went wrong inside qterm; the log has the details.", severity="error")
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual gives up, mostly since the terminal can't be read: no traceback on top of it."""
+        if self.is_headless:
+            super().panic(*renderables)
+            return
+        log.error("the terminal can't be used any more")
+        self.leave(Leave.HUNG_UP)
 
     def _handle_exception(self, error: Exception) -> None:
         """A fault in qterm: no traceback over the screen (a touch on Textual's inside)."""
@@ -245,6 +246,12 @@ class QtermApp(App[Leave], inherit_bindings=False):
         log.error("internal error", exc_info=error)
         self.failure = self.failure or error
         self.leave(Leave.DONE)
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is pasted, into whichever field, comes with its controls as visible stand-ins."""
+        if isinstance(event, events.Paste) and not event.is_forwarded:
+            event.text = to_editor(event.text)
+        await super().on_event(event)
 
     # -- safe text -----------------------------------------------------------------------------
 
@@ -278,19 +285,8 @@ def make_app(services: Services) -> QtermApp:
 async def run(services: Services) -> Leave:
     """Show the screens until they are left. SIGHUP, SIGTERM and SIGINT leave them cleanly."""
     app = make_app(services)
-    loop = asyncio.get_running_loop()
-    ways = {
-        signal.SIGHUP: Leave.HUNG_UP,
-        signal.SIGTERM: Leave.TERMINATED,
-        signal.SIGINT: Leave.INTERRUPTED,
-    }
-    for number, how in ways.items():
-        loop.add_signal_handler(number, app.leave, how)
-    try:
+    with signals_leave(app, app.leave):
         outcome = await app.run_async()
-    finally:
-        for number in ways:
-            loop.remove_signal_handler(number)
     if app.failure is not None:
         raise app.failure
     return outcome or Leave.DONE

@@ -6,7 +6,7 @@ changed in the config, `[keys]`, by the command's id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -85,12 +85,12 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command(
         "send", "enter", "send", "Send", "Send what you wrote to Q.",
-        Place.COMPOSER, "send", footer=True, palette=False, priority=True,
+        Place.COMPOSER, "send", footer=True, palette=False,
     ),
     Command(
         "newline", "ctrl+j,shift+enter,alt+enter", "new line", "New line",
         "Begin a new line without sending.",
-        Place.COMPOSER, "newline", footer=True, palette=False, priority=True,
+        Place.COMPOSER, "newline", footer=True, palette=False,
     ),
     Command(
         "page-up", "pageup", "older", "Scroll up", "Scroll the feed up, to what was said before.",
@@ -149,7 +149,7 @@ COMMANDS: tuple[Command, ...] = (
         Place.HOME, "stop", footer=True, available=lambda now: now.running,
     ),
     Command(
-        "told", "ctrl+t", "what Q is told", "What Q will be told",
+        "told", "ctrl+t", "context", "What Q will be told",
         "Show or hide the context that goes to Q with your next message.",
         Place.HOME, "told", footer=True,
     ),
@@ -202,6 +202,12 @@ COMMANDS: tuple[Command, ...] = (
 )  # fmt: skip
 
 BY_ID = {command.id: command for command in COMMANDS}
+
+
+def keys_of(command_id: str, own: Mapping[str, str]) -> frozenset[str]:
+    """The keys of a command: the operator's own, else its default ones."""
+    keys = own.get(command_id) or BY_ID[command_id].key
+    return frozenset(key.strip() for key in keys.split(","))
 
 
 def key_words(keys: str) -> str:

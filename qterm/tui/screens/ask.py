@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from qterm.moments import parse_until
 from qterm.tui.content import from_editor, plain, to_editor
 
 
@@ -129,22 +130,10 @@ class AskMode(_Words):
     def on_input_submitted(self) -> None:
         """Enter sets it, if the time can be read."""
         said = self._said("until")
-        until = clock_time(said, self._now()) if said else None
-        if said and until is None:
-            self.query_one("#dialog--wrong", Static).update(
-                Content("That is not a time of day. Write it like 15:00.")
-            )
+        try:
+            until = parse_until(said, self._now()) if said else None
+        except ValueError as error:
+            self.query_one("#dialog--wrong", Static).update(plain(str(error)))
             self.query_one("#until", Input).focus()
             return
         self.dismiss(NewMode(self._said("mode"), until))
-
-
-def clock_time(words: str, now: datetime) -> datetime | None:
-    """The next moment at which a clock shows `15:00`; None for what is no time of day."""
-    hour, colon, minute = words.strip().partition(":")
-    if not (colon and hour.isascii() and hour.isdigit() and minute.isascii() and minute.isdigit()):
-        return None
-    if int(hour) > 23 or int(minute) > 59 or len(minute) != 2:
-        return None
-    moment = now.replace(hour=int(hour), minute=int(minute), second=0, microsecond=0)
-    return moment if moment > now else moment + timedelta(days=1)

@@ -67,7 +67,7 @@ class HomeScreen(Screen[None]):
         self.desk = Desk(services, self.post_message, self.run_worker)
         conversation = services.conversation
         self.feed = FeedView(look, conversation.owner, conversation.clock)
-        self.composer = Composer()
+        self.composer = Composer(services.settings.keys)
         self.notices = Notices()
         self._title = TitleBar("Rehearsal" if services.is_demo else "Home")
         self._told = ToldView(services.settings.operator, look.now)

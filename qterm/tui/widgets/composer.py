@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textual import events
@@ -9,7 +10,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import TextArea
 
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands import Place, bindings, keys_of
 from qterm.tui.content import from_editor, to_editor
 
 HINT = "Write to Q…"
@@ -18,8 +19,8 @@ HINT = "Write to Q…"
 class Composer(TextArea):
     """Where the operator writes. `message` is what was meant, `text` what the editor shows.
 
-    Control characters, which a paste can hold, show as visible stand-ins (rule T2): a text area
-    would send them to the terminal.
+    Control characters, which a paste or a stored draft can hold, show as visible stand-ins (rule
+    T2): a text area would send them to the terminal. A paste has them already, from the app.
     """
 
     BINDINGS = bindings(Place.COMPOSER)
@@ -30,7 +31,10 @@ class Composer(TextArea):
 
         text: str
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        """`keys` are the operator's own keys by the command's id."""
+        self._send_keys = keys_of("send", keys)
+        self._newline_keys = keys_of("newline", keys)
         super().__init__(
             id="composer",
             soft_wrap=True,
@@ -69,14 +73,21 @@ class Composer(TextArea):
         self.insert("\n")
         self.scroll_cursor_visible()
 
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        result = self.replace(to_editor(event.text), *self.selection)
-        self.move_cursor(result.end_location)
-
     async def _on_key(self, event: events.Key) -> None:
-        """A stand-in that is really typed is one that is really meant."""
+        """Send, a new line, or a character.
+
+        The two commands are taken here, not by their bindings: a binding would run out of the
+        order of the keys, before characters still in the queue or after ones typed later.
+        A stand-in that is really typed is one that is really meant.
+        """
+        if event.key in self._send_keys or event.key in self._newline_keys:
+            event.stop()
+            event.prevent_default()
+            if event.key in self._send_keys:
+                self.action_send()
+            else:
+                self.action_newline()
+            return
         character = event.character
         if event.is_printable and character is not None and to_editor(character) != character:
             event.stop()

@@ -1,0 +1,79 @@
+"""Run by the tests on a real terminal: `python -m tests.tui.pty_app FOLDER SCENE`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from qterm.hermes.way import Failed, FailureKind, HermesEvent, HermesRequest, Replied, TextDelta
+from qterm.model import Persona
+from qterm.services import Services
+from qterm.settings.schema import Settings
+from qterm.tui import app as tui
+from tests.cases import cases
+from tests.tui.stage import Stage, changed, stage
+
+TEXTS = [str(case["text"]) for case in cases("text.json")]
+
+
+def odd_settings() -> Settings:
+    """Every text as a persona's label, too."""
+    defaults = Settings()
+    odd = tuple(Persona(f"p{n}", text, text) for n, text in enumerate(TEXTS))
+    return changed(defaults, personas=(*defaults.personas, *odd))
+
+
+def odd_answers(request: HermesRequest) -> list[HermesEvent]:
+    """A text in pieces as the answer; or, where the message says so, as the reason of a failure."""
+    number, _, what = request.prompt.rsplit("\n", 1)[-1].partition(" ")
+    text = TEXTS[int(number)] if number.isdigit() else request.prompt
+    if what == "fail":
+        return [Failed(FailureKind.PROVIDER, text, detail=text)]
+    return [*(TextDelta(char) for char in text), Replied(text)]
+
+
+async def odd(on: Stage) -> None:
+    """Every text as a message, an answer, a reason, a fact, the mode, a notice and a draft."""
+    for number, text in enumerate(TEXTS):
+        turn = await on.post(f"p{number}", text)
+        await on.post("q", text, reply_to=turn.id, elapsed=1.0)
+        await on.store.add_fact(text)
+    await on.store.set_mode(" ".join(TEXTS))
+    await on.store.save_draft(None, "\n".join(TEXTS[:12]))
+
+
+async def plain(on: Stage) -> None:
+    """A feed with one turn."""
+    await on.post("mallory", "hello from afar")
+
+
+async def held(on: Stage) -> None:
+    """The same, and hermes doesn't answer."""
+    await plain(on)
+    on.way.hold()
+
+
+async def main(folder: Path, scene: str) -> int:
+    """Show the scene until it is left."""
+    settings = odd_settings() if scene == "odd" else Settings()
+    notices = tuple(TEXTS) if scene == "odd" else ()
+    script = odd_answers if scene == "odd" else None
+    async with stage(folder, settings=settings, script=script, notices=notices) as on:
+        await {"odd": odd, "plain": plain, "held": held}[scene](on)
+        if scene == "odd":
+            loop = asyncio.get_running_loop()
+            make = tui.make_app
+
+            def with_toasts(services: Services) -> tui.QtermApp:
+                made = make(services)
+                for number, text in enumerate(TEXTS):
+                    loop.call_later(1 + number / 10, made.notify, text)
+                return made
+
+            tui.make_app = with_toasts
+        return (await tui.run(on.services)).exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(Path(sys.argv[1]), sys.argv[2])))
