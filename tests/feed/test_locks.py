@@ -107,17 +107,18 @@ async def test_rule_s7_two_processes_take_turns(store: Store) -> None:
 
 async def test_rule_s7_a_killed_holder_and_a_killed_waiter_let_go(store: Store) -> None:
     folder = store.path.parent
-    async with other(folder, HOLD) as holder, other(folder, HOLD) as waiter:
+    async with other(folder, HOLD) as holder:
         assert (await holder.line()).startswith("queued")
         holder.say("take it")
         assert await holder.line() == "held"
-        assert (await waiter.line()).startswith("queued")
-        waiter.say("wait for it")
-        mine = Waiter(store, (await store.append(queued(current_owner()))).id)
-        await looks(store)
-        assert not mine.held.is_set()
-        waiter.process.kill()
-        await waiter.ended()
+        async with other(folder, HOLD) as waiter:
+            assert (await waiter.line()).startswith("queued")
+            waiter.say("wait for it")
+            mine = Waiter(store, (await store.append(queued(current_owner()))).id)
+            await looks(store)
+            assert not mine.held.is_set()
+            waiter.process.kill()
+            await waiter.ended()
         await looks(store)
         assert not mine.held.is_set()  # the first one still holds it
         holder.process.kill()

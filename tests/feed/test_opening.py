@@ -50,7 +50,9 @@ async def test_a_store_found_open_to_others_is_closed_for_them(tmp_path: Path) -
         assert set(modes(tmp_path).values()) == {0o600, 0o700}
 
 
-@pytest.mark.parametrize("content", [b"This is no database. " * 300, b"\0" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"This is no database. " * 300, b"\0" * 5000], ids=["words", "zeros"]
+)
 async def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "feed.sqlite3"
     file.write_bytes(content)
