@@ -94,7 +94,7 @@ def _config(path: Path) -> Mapping[str, Any]:
         why = getattr(error, "strerror", None) or "not UTF-8"
         raise ValueError(f"{path} can't be read ({why}): mend it, or run `hermes setup`.") from None
     try:
-        found = YAML(typ="safe", pure=True).load(text)
+        found = YAML(typ="safe").load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from qterm.hermes.way import HermesEvent, TextDelta
 
@@ -38,7 +38,7 @@ class Outbox:
         self._closed = True
         self._filled.set()
 
-    async def events(self) -> AsyncIterator[HermesEvent]:
+    async def events(self) -> AsyncGenerator[HermesEvent, None]:
         """The events in order, until the box is closed and empty."""
         try:
             while True:

@@ -71,7 +71,8 @@ class Child:
     ) -> Child:
         """Start a process; `stdin` is written in the background. Raises OSError."""
         popen = subprocess.Popen(  # noqa: ASYNC220 - returns once the child has begun
-            list(argv),
+            # In UTF-8 whatever the locale: the child is told to read it so.
+            [part.encode("utf-8", "surrogateescape") for part in argv],
             cwd=cwd,
             env=dict(env) if env is not None else None,
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
@@ -239,11 +240,15 @@ def _runs(process: psutil.Process) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A short command that has ended: its exit code and what it printed, bounded."""
+    """A short command that has ended: its exit code and what it printed, bounded.
+
+    `cut` says that it printed more than was kept.
+    """
 
     code: int
     out: str
     err: str
+    cut: bool = False
 
 
 async def run(
@@ -268,7 +273,7 @@ async def run(
         await child.end(CLOSING)
         raise
     texts = [b"".join(printed[stream]).decode(errors="replace") for stream in Stream]
-    return Finished(code, *texts)
+    return Finished(code, *texts, cut=max(sizes.values()) >= limit)
 
 
 def kill_all_now(patience: float = CLOSING.interrupt) -> None:

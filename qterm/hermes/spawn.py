@@ -105,8 +105,9 @@ class SpawnWay:
         else:
             self._turns[request.key] = turn
             self._background(self._run(turn))
-        async for event in turn.outbox.events():
-            yield event
+        async with contextlib.aclosing(turn.outbox.events()) as events:
+            async for event in events:
+                yield event
 
     async def stop(self, key: str) -> None:
         """End the turn with this key, and all it started; returns when nothing of it is left."""
@@ -204,23 +205,27 @@ class SpawnWay:
                 f"hermes {known.version} does not know the arguments qterm gave it: "
                 "`qterm doctor` says more.",
             )
-        if not isinstance(outcome, Failed) or turn.why is not None:
-            return outcome
-        if outcome.kind not in {FailureKind.PROVIDER, FailureKind.CRASHED}:
-            return outcome
-        if request.session is not None:
-            gone = await turn.unless_halted(self._session_is_gone(place, known, request.session))
-            if gone:
-                return dataclasses.replace(
-                    outcome, kind=FailureKind.SESSION_LOST, reason=failures.SESSION_LOST
-                )
-        elif outcome.session is None:
-            state = await asyncio.to_thread(model_state, place.home, self._environ)
-            if not state.is_set:
-                return dataclasses.replace(
-                    outcome, kind=FailureKind.NO_MODEL, reason=failures.NO_MODEL
-                )
+        if isinstance(outcome, Failed) and turn.why is None:
+            with contextlib.suppress(Halted):  # the failure stands as it is
+                return await turn.unless_halted(self._explained(outcome, request, place, known))
         return outcome
+
+    async def _explained(
+        self, failed: Failed, request: HermesRequest, place: HermesPlace, known: Capabilities
+    ) -> Failed:
+        """The failure, told apart from a lost session and from a home without a model."""
+        if failed.kind not in {FailureKind.PROVIDER, FailureKind.CRASHED}:
+            return failed
+        if request.session is not None:
+            if not await self._session_is_gone(place, known, request.session):
+                return failed
+            kind, reason = FailureKind.SESSION_LOST, failures.SESSION_LOST
+        else:
+            state = await asyncio.to_thread(model_state, place.home, self._environ)
+            if failed.session is not None or state.is_set:
+                return failed
+            kind, reason = FailureKind.NO_MODEL, failures.NO_MODEL
+        return dataclasses.replace(failed, kind=kind, reason=reason)
 
     async def _try(
         self, turn: RunningTurn, place: HermesPlace, known: Capabilities
@@ -297,7 +302,7 @@ class SpawnWay:
         except (OSError, TimeoutError):
             return False
         crashed = finished.code not in {0, 1} or "Traceback (most recent" in finished.err
-        return not crashed and session_is_gone(finished.out, session)
+        return not (crashed or finished.cut) and session_is_gone(finished.out, session)
 
     # What hermes can do
 
