@@ -17,6 +17,9 @@ from qterm.hermes.place import Capabilities, HermesUnusable
 from qterm.model import Approvals
 from qterm.settings.load import Loaded
 
+PACKAGE = "hermes-agent[acp]==0.19.0"
+"""What qterm is tested with; `pipx` puts it on PATH also where pip may not (Debian)."""
+
 
 async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: str) -> list[Check]:
     """Everything about hermes; where there is none, that alone and what it would do unasked."""
@@ -24,7 +27,10 @@ async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: s
     try:
         place = await asyncio.to_thread(locate, loaded.settings.hermes, environ, python=python)
     except HermesNotFound as error:
-        mend = f"Install it with `{INSTALL}`, or set hermes.command, home and profile right."
+        mend = (
+            f"Install it (`pipx install '{PACKAGE}'`, or `{INSTALL}` in an environment), "
+            "or set hermes.command, hermes.home and hermes.profile right."
+        )
         return [Check("hermes", "hermes", State.FAIL, str(error), mend), approvals]
     state = await asyncio.to_thread(model_state, place.home, environ)
     abilities, reachable = await asyncio.gather(_abilities(place, environ), _reachable(state))

@@ -16,13 +16,14 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from qterm.hermes.capabilities import recall, remember
 from qterm.hermes.locate import HermesPlace, locate
 from qterm.model import YOU, Q, TurnState
 from qterm.private import private_folder, write_private
 from qterm.rehearsal.model_server import ModelServer
 from qterm.rehearsal.script import script
 from qterm.settings.load import load
-from qterm.settings.paths import resolve_paths
+from qterm.settings.paths import Paths, resolve_paths
 
 MALLORY, MONEYPENNY = "mallory", "moneypenny"
 
@@ -103,17 +104,18 @@ class Rehearsal:
 
     def __enter__(self) -> Self:
         """Set the stage: about 0.1 s, hermes is not started yet."""
-        chosen = load(config=self.outer_config, environ=self.outer_environ).settings.hermes
+        outer = load(config=self.outer_config, environ=self.outer_environ)
         with ExitStack() as stack:
             stack.enter_context(_ended_by_exceptions())
             self.folder = Path(tempfile.mkdtemp(prefix="qterm-rehearsal-"))
             stack.callback(_remove, self.folder)
             private_folder(self.hermes_home)
-            choice = _Choice(chosen.command, str(self.hermes_home))
+            choice = _Choice(outer.settings.hermes.command, str(self.hermes_home))
             self.place = locate(choice, self.outer_environ)
             self.model = stack.enter_context(ModelServer(script))
             self.environ = _stage_environ(self.outer_environ, self.hermes_home)
             self._write_configs()
+            self._hand_over(outer.paths)
             in_own_loop(self._write_feed)
             self._stack = stack.pop_all()
         return self
@@ -147,11 +149,20 @@ class Rehearsal:
         hermes = {"command": list(self.place.command), "home": str(self.hermes_home)}
         write_private(self.config, tomli_w.dumps({"hermes": hermes}).encode())
 
+    def _hand_over(self, outer: Paths) -> None:
+        """What qterm has learned of this hermes counts here too: the first turn need not ask."""
+        known = recall(self.place, outer.cache_dir)
+        if known is not None:
+            remember(self.place, known, self._paths().cache_dir)
+
+    def _paths(self) -> Paths:
+        return resolve_paths(config=self.config, data_dir=self.data_dir, environ=self.environ)
+
     async def _write_feed(self) -> None:
         from qterm.feed.source import NewTurn, TurnChange
         from qterm.feed.store import open_store
 
-        paths = resolve_paths(config=self.config, data_dir=self.data_dir, environ=self.environ)
+        paths = self._paths()
         begin = self.now()
         clock = [begin]
         feed = await open_store(paths.store_file, locks_dir=paths.locks_dir, now=lambda: clock[0])

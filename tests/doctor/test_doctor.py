@@ -21,7 +21,7 @@ from qterm.settings.load import load
 
 BIN = Path(sys.executable).parent
 OLDER = BIN / "hermes"
-NEWER = BIN.parent.parent / ".venv-newer" / "bin" / "hermes"
+NEWER = Path(__file__).parents[2] / ".venv-newer" / "bin" / "hermes"
 
 FAKE = """#!/bin/sh
 case "$*" in

@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 
 from qterm.feed.store import open_store
-from qterm.hermes.locate import HermesNotFound
+from qterm.hermes.capabilities import recall, remember
+from qterm.hermes.place import Capabilities, HermesNotFound
 from qterm.model import Fact, Mode, Turn, TurnState
 from qterm.rehearsal.demo import FACTS, STORY, Rehearsal
 from qterm.rehearsal.model_server import user_text
 from qterm.settings.load import load
+from qterm.settings.paths import resolve_paths
 
 
 @pytest.fixture
@@ -72,6 +74,18 @@ async def test_mallory_and_moneypenny_are_at_work(outer: dict[str, str]) -> None
     assert all(turn.reply_to == turn.id - 1 and turn.elapsed for turn in replies)
     assert [fact.text for fact in facts if fact.pinned] == [text for text, pin in FACTS if pin]
     assert mode == Mode("Deep work", datetime(2026, 11, 30, 17, 15, tzinfo=UTC))
+
+
+def test_what_is_known_of_the_hermes_is_known_on_the_stage_too(outer: dict[str, str]) -> None:
+    known = Capabilities(version="0.19.0", version_line="Hermes Agent v0.19.0")
+    cache = resolve_paths(environ=outer).cache_dir
+    with Rehearsal(outer) as stage:
+        staged = load(config=stage.config, data_dir=stage.data_dir, environ=stage.environ).paths
+        assert recall(stage.place, staged.cache_dir) is None
+        remember(stage.place, known, cache)
+    with Rehearsal(outer) as stage:
+        staged = load(config=stage.config, data_dir=stage.data_dir, environ=stage.environ).paths
+        assert recall(stage.place, staged.cache_dir) == known
 
 
 def test_it_is_gone_after_an_exception(outer: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from qterm.context import Caps
@@ -329,6 +330,7 @@ def test_keys_of_both_files_come_together(place: Place) -> None:
     assert loaded.sources["keys.stop"] == str(place.data / "settings.toml")
 
 
+@hypothesis_settings(deadline=None)  # a busy machine is no fault
 @given(st.binary(max_size=200))
 def test_no_file_whatever_breaks_loading(data: bytes) -> None:
     import tempfile
@@ -347,6 +349,7 @@ _VALUES = st.recursive(
 )
 
 
+@hypothesis_settings(deadline=None)
 @given(st.sampled_from([*msgspec.structs.asdict(Settings())]), _VALUES)
 def test_no_value_whatever_breaks_loading(name: str, value: object) -> None:
     import tempfile
