@@ -8,7 +8,7 @@ from datetime import datetime
 
 import regex
 
-from qterm.model import SAID, Fact, Mode, Turn, TurnState
+from qterm.model import SAID, YOU, Fact, Mode, Turn, TurnState
 from qterm.safe_text import safe_line, safe_lines
 
 FRAME_WORDS = frozenset(
@@ -115,7 +115,7 @@ def render_q_context(
     parts.notes = [_marked(safe_line(note), caps.fact_chars) for note in notes[: caps.notes]]
     parts.notes_left_out = len(notes) - len(parts.notes)
     chosen = said[max(0, len(said) - caps.turns) :] if caps.turns else []
-    parts.turns = [_turn(turn, labels, caps) for turn in chosen]
+    parts.turns = [_turn(turn, labels, caps) for turn in _answers_behind_questions(chosen)]
     parts.turns_left_out = older_turns + len(said) - len(chosen)
     while parts.has_any() and len(parts.text()) > caps.block_chars:
         parts.drop_one()
@@ -207,6 +207,22 @@ def _older(count: int) -> str:
 def _marked(text: str, cap: int) -> tuple[str, bool]:
     clipped, is_clipped = clip(text, cap)
     return clipped + CLIPPED * is_clipped, is_clipped
+
+
+def _answers_behind_questions(turns: Sequence[Turn]) -> list[Turn]:
+    """Messages that waited for others were stored before the others' answers: an answer with
+    another question between it and its own moves up behind its own."""
+    ordered: list[Turn] = []
+    for turn in turns:
+        place = len(ordered)
+        if turn.reply_to is not None:
+            for back in range(len(ordered) - 1, -1, -1):
+                if ordered[back].id == turn.reply_to:
+                    between = ordered[back + 1 :]
+                    place = back + 1 if any(other.persona == YOU for other in between) else place
+                    break
+        ordered.insert(place, turn)
+    return ordered
 
 
 def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> tuple[str, bool]:

@@ -170,12 +170,14 @@ class Conversation:
         """Mark what a qterm that is gone had left open as interrupted; nothing is sent again."""
         return await self.feed.interrupt_orphans()
 
-    async def context(self, before: int | None = None) -> QContext:
-        """What Q would be told with a home message now (or with the turn `before`)."""
+    async def context(self) -> QContext:
+        """What Q would be told with a home message now.
+
+        A message that is being sent is not in it, since it is pending (rule C5); an answer that
+        came while it waited is, though that one's id is the higher.
+        """
         caps = self.settings.caps
-        turns, older = await self.feed.transcript(
-            None, before=before, limit=caps.turns, chars=reading_limit(caps)
-        )
+        turns, older = await self.feed.transcript(None, limit=caps.turns, chars=reading_limit(caps))
         facts, mode = await self.feed.facts(), await self.feed.mode()
         return await asyncio.to_thread(
             render_q_context,
@@ -189,16 +191,16 @@ class Conversation:
             older_turns=older,
         )
 
-    async def compose(self, frame: ChatFrame, text: str, before: int | None = None) -> Composed:
+    async def compose(self, frame: ChatFrame, text: str) -> Composed:
         """The text for hermes: block and message, or the bare message (rules C2, C6, F1).
 
-        `text` is the message as it was stored, `before` its id: what came later is not told.
+        `text` is the message as it was stored.
         """
         context, block, degraded = None, frame.given_context, None
         if block is None:
             try:
                 async with asyncio.timeout(CONTEXT_SECONDS):
-                    context = await self.context(before)
+                    context = await self.context()
                 block = context.text
             except Exception as error:  # noqa: BLE001 - whatever it is, the message still goes (C6)
                 log.warning("a message goes without context: %s", type(error).__name__)
@@ -318,7 +320,7 @@ class Conversation:
         """The text for hermes; None when the turn was stopped meanwhile: learning what an
         unknown hermes can carry may take seconds."""
         turn = running.turn
-        composing = asyncio.create_task(self.compose(frame, turn.text, before=turn.id))
+        composing = asyncio.create_task(self.compose(frame, turn.text))
         stopping = asyncio.create_task(running.stopping.wait())
         try:
             await asyncio.wait({composing, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -21,6 +21,7 @@ from qterm.hermes.model_state import model_state
 from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import HermesRequest
+from qterm.model import Turn
 from qterm.private import private_folder
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
@@ -57,7 +58,11 @@ class DryRun(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(slots=True)
 class Services:
-    """The parts, put together. `notices` are sentences the operator should see once."""
+    """The parts, put together.
+
+    `notices` are sentences the operator should see once; `interrupted` the turns that a qterm
+    which is gone had left open.
+    """
 
     loaded: Loaded
     feed: FeedSource
@@ -66,6 +71,7 @@ class Services:
     environ: Mapping[str, str]
     notices: tuple[str, ...] = ()
     is_demo: bool = False
+    interrupted: tuple[Turn, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -135,7 +141,13 @@ async def open_services(
         environ=environ,
     )
     conversation = Conversation(feed, way, settings, current_owner(), _empty_folder(paths.home_cwd))
-    return Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
+    services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
+    try:
+        services.interrupted = tuple(await conversation.recover())
+    except BaseException:
+        await services.close()
+        raise
+    return services
 
 
 def _empty_folder(path: Path) -> Path:

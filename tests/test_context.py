@@ -207,6 +207,24 @@ def test_controls_do_not_eat_a_turn_unmarked() -> None:
     assert speakers(context) == ["You: see" + CLIPPED], "its last character may be a half one"
 
 
+def test_an_answer_stands_behind_its_question() -> None:
+    """Two messages were typed before the first was answered: the pairs stay together."""
+    rows = [("you", "one"), ("you", "two"), ("mallory", "hm"), ("q", "to one"), ("q", "to two")]
+    turns = [
+        Turn(number, None, persona, text, TurnState.SENT, NOW, reply_to=reply_to)
+        for number, ((persona, text), reply_to) in enumerate(
+            zip(rows, [None, None, None, 1, 2], strict=True), 1
+        )
+    ]
+    assert [line.split(": ")[1] for line in speakers(render(turns))] == [
+        "one",
+        "to one",
+        "two",
+        "hm",
+        "to two",
+    ]
+
+
 def test_small_caps_are_kept() -> None:
     caps = Caps(turns=2, facts=1, turn_chars=10, fact_chars=5, block_chars=420)
     context = render(

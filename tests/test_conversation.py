@@ -257,6 +257,7 @@ async def test_turns_of_a_thread_queue_in_order(store: Store, tmp_path: Path) ->
     assert any(isinstance(event, Waiting) for event in third)
     assert [request.prompt.split("\n")[-1] for request in way.requests] == ["one", "two", "three"]
     assert "You: one\nQ: Hi." in way.requests[1].prompt
+    assert "You: one\nQ: Hi.\nYou: two\nQ: Hi." in way.requests[2].prompt
 
 
 async def test_a_waiting_message_can_be_taken_back(store: Store, tmp_path: Path) -> None:

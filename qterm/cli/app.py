@@ -75,10 +75,6 @@ def run(arguments: list[str], invocation: Invocation) -> int:
         return exit_codes.INTERRUPTED
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else exit_codes.ERROR
-    except BrokenPipeError:
-        # The reader of our output has gone (`qterm feed | head`): no fault of anybody's.
-        sys.stdout = sys.stderr
-        return exit_codes.OK
     except Exception as error:  # noqa: BLE001 - the last net: one sentence, never a traceback
         return internal_error(error, invocation)
     return exit_codes.OK

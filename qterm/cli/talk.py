@@ -51,7 +51,6 @@ async def _send(services: Services, text: str, *, as_json: bool) -> int:
     from qterm.conversation import Accepted, Finished, NotStored, ReplyText, SendError, TakenBack
     from qterm.frame import ChatFrame
 
-    await services.conversation.recover()
     talk = _Talk(services.conversation, prints=not as_json)
     end: Finished | None = None
     with talk.signals():

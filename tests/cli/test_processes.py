@@ -1,0 +1,262 @@
+"""qterm as a process: killed, ended, interrupted, beside another one, on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from qterm.safe_text import safe_text
+from tests.cases import cases, ids
+from tests.hermes.fakes import FakeHermes, Steps, streamed
+
+SLOW: Steps = [
+    ["event", "system", {"session_id": "20261130_155841_cae3a2"}],
+    ["event", "text", {"text": "half an answer\n"}],
+    ["tool", 600],
+    ["sleep", 600],
+]
+
+
+def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+    """Wait until `what` gives something; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+@dataclass
+class Stage:
+    """A data folder, a scripted hermes, and real qterm processes on them."""
+
+    folder: Path
+    hermes: FakeHermes
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "QTERM_CONFIG": str(self.folder / "config.toml"),
+            "QTERM_DATA_DIR": str(self.folder / "data"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
+
+    def start(self, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "qterm", *arguments],
+            env=self.environ,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
+        process = self.start(*arguments, stdin=subprocess.PIPE)
+        out, err = process.communicate(timeout=60, **more)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def feed(self) -> list[dict[str, Any]]:
+        lines = self.run("feed", "--json").stdout.splitlines()
+        return [json.loads(line) for line in lines]
+
+    def states(self) -> list[tuple[str, str]]:
+        """Every turn's text and state, read past qterm: looking must not change anything."""
+        path = self.folder / "data" / "feed.db"
+        if not path.exists():
+            return []
+        with closing(sqlite3.connect(path)) as store:
+            try:
+                rows = store.execute("SELECT text, state FROM turns ORDER BY id").fetchall()
+            except sqlite3.OperationalError:  # it is just being made
+                return []
+        return [(text.partition("\n")[0], state) for text, state in rows]
+
+    def children(self) -> list[psutil.Process]:
+        """What runs because of this stage: the scripted hermes and its tools."""
+        marks = (str(self.hermes.script), "sleep 600")
+        found = []
+        for process in psutil.process_iter(["cmdline"]):
+            line = " ".join(process.info["cmdline"] or ())
+            if any(mark in line for mark in marks) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        return found
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    hermes = FakeHermes(tmp_path / "fake")
+    (tmp_path / "config.toml").write_text(
+        f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\n'
+    )
+    made = Stage(tmp_path, hermes)
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    for child in made.children():
+        child.kill()
+
+
+def script(stage: Stage, *turns: Steps) -> None:
+    stage.hermes.turns = list(turns)
+    stage.hermes.write()
+
+
+def test_send(stage: Stage) -> None:
+    done = stage.run("send", "hello")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"Hi.\n", b"")
+
+
+def test_standard_input(stage: Stage) -> None:
+    done = stage.run("send", "-", input="héllo\n".encode())
+    assert done.returncode == 0
+    assert stage.hermes.calls[0]["stdin"] == "héllo\n"
+
+
+def test_a_text_that_begins_with_a_dash(stage: Stage) -> None:
+    assert stage.run("send", "--", "-x --yolo").returncode == 0
+    assert stage.hermes.calls[0]["stdin"] == "-x --yolo"
+
+
+def test_dry_run_starts_no_turn(stage: Stage) -> None:
+    done = stage.run("send", "--dry-run", "--json", "hello")
+    call = json.loads(done.stdout)
+    assert call["argv"][-4:] == ["--query-file", "-", "--format", "stream-json"]
+    assert (call["stdin"], call["approvals"]) == ("hello", "deny")
+    assert not Path(f"{stage.hermes.script}.log").exists()
+    assert stage.feed() == []
+
+
+def test_killed_in_mid_turn(stage: Stage) -> None:
+    """Nothing typed or said is lost; the turn is interrupted and is not sent again by itself."""
+    script(stage, SLOW, streamed("Again."))
+    process = stage.start("send", "hello")
+    wait_for(lambda: any(text == "half an answer" for text, _ in stage.states()))
+    process.kill()
+    process.wait()
+    assert stage.feed()[0]["reason"] == "qterm ended before Q had answered."
+    assert stage.states() == [("hello", "interrupted"), ("half an answer", "interrupted")]
+    assert len(stage.hermes.calls) == 1
+
+
+def test_another_qterms_turn_is_left_alone(stage: Stage) -> None:
+    script(stage, SLOW)
+    process = stage.start("send", "hello")
+    wait_for(lambda: any(text == "half an answer" for text, _ in stage.states()))
+    assert stage.feed()[0]["state"] == "pending"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "state"),
+    [
+        (signal.SIGINT, 130, "stopped"),
+        (signal.SIGTERM, 3, "interrupted"),
+        (signal.SIGHUP, 3, "interrupted"),
+    ],
+)
+def test_ended_in_mid_turn(stage: Stage, number: int, code: int, state: str) -> None:
+    """Everything ends with qterm, the tool in a session of its own too."""
+    script(stage, SLOW)
+    process = stage.start("send", "hello")
+    wait_for(lambda: any(text == "half an answer" for text, _ in stage.states()))
+    wait_for(lambda: len(stage.children()) >= 2)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == code
+    assert stage.children() == []
+    assert stage.states() == [("hello", state), ("half an answer", state)]
+
+
+def test_two_qterms_take_turns(stage: Stage) -> None:
+    """S7: the second waits, says so, and then carries the first's answer."""
+    first_turn = [["sleep", 1.5], *streamed("First answer.")]
+    script(stage, first_turn, streamed("Second answer."))
+    first = stage.start("send", "one")
+    wait_for(lambda: [state for _, state in stage.states()] == ["pending"])
+    second = stage.start("send", "two")
+    wait_for(lambda: [state for _, state in stage.states()] == ["pending", "queued"])
+    assert (first.communicate(timeout=30)[0], second.communicate(timeout=30)[0]) == (
+        b"First answer.\n",
+        b"Second answer.\n",
+    )
+    assert "You: one\nQ: First answer.\n" in stage.hermes.calls[1]["stdin"]
+
+
+def test_a_waiting_message_is_taken_back_with_ctrl_c(stage: Stage) -> None:
+    script(stage, SLOW)
+    first = stage.start("send", "one")
+    wait_for(lambda: ("one", "pending") in stage.states())
+    second = stage.start("send", "two")
+    wait_for(lambda: ("two", "queued") in stage.states())
+    second.send_signal(signal.SIGINT)
+    assert second.wait(30) == 130
+    assert "two" not in [text for text, _ in stage.states()]
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=30)
+
+
+def test_a_reader_that_goes(stage: Stage) -> None:
+    for _ in range(3):
+        stage.run("post", "--as", "mallory", "-", input=b"x" * 100_000)
+    process = stage.start("feed", "-n", "30")
+    assert process.stdout is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.wait(30) == 1
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+
+
+def on_a_terminal(stage: Stage, *arguments: str) -> bytes:
+    """What a command writes to a terminal, byte by byte."""
+    leader, follower = pty.openpty()
+    process = stage.start(*arguments, stdin=follower, stdout=follower, stderr=follower)
+    os.close(follower)
+    written = b""
+    while True:
+        try:
+            data = os.read(leader, 65536)
+        except OSError:  # Linux: the last one has closed it
+            break
+        if not data:
+            break
+        written += data
+    os.close(leader)
+    process.wait(30)
+    return written
+
+
+@pytest.mark.parametrize("case", cases("text.json"), ids=ids)
+def test_a_terminal_gets_safe_text(stage: Stage, case: dict[str, Any]) -> None:
+    """T1 on the command line: as a reply and as history."""
+    script(stage, streamed(case["text"][:1], case["text"][1:]))
+    written = on_a_terminal(stage, "send", "x" + case["text"].replace("\0", ""))
+    history = on_a_terminal(stage, "feed")
+    for never in case.get("never", []):
+        assert never.encode() not in written + history
+    if "visible" in case:
+        visible = safe_text(case["text"].replace("\0", "\ufffd"))  # NUL ends where text enters
+        assert visible.encode() in written
+        assert visible.encode() in history
