@@ -8,7 +8,7 @@ from datetime import datetime
 
 import regex
 
-from qterm.model import SAID, YOU, Fact, Mode, Turn, TurnState
+from qterm.model import SAID, YOU, Fact, Mode, Q, Turn, TurnState
 from qterm.safe_text import safe_line, safe_lines
 
 FRAME_WORDS = frozenset(
@@ -106,7 +106,7 @@ def render_q_context(
     """
     said = [turn for turn in turns if turn.state in SAID and not turn.hidden and turn.text.strip()]
     told = [fact for fact in facts if fact.pinned]
-    parts = _Parts(operator=safe_line(operator).replace(":", "") or "the operator")
+    parts = _Parts(safe_line(operator).replace(":", "") or "the operator", labels)
     if mode is not None and not mode.is_over(now) and (line := safe_line(mode.text)):
         clipped, parts.mode_clipped = _marked(line, caps.fact_chars)
         parts.mode = f"Mode: {clipped}{_until(mode, now)}"
@@ -135,8 +135,9 @@ def render_q_context(
 class _Parts:
     """What goes into the block, while it is fitted into its cap. Each piece has its clip flag."""
 
-    def __init__(self, operator: str) -> None:
+    def __init__(self, operator: str, labels: Mapping[str, str]) -> None:
         self.operator = operator
+        self.you, self.q = labels.get(YOU, YOU), labels.get(Q, Q)
         self.mode = ""
         self.mode_clipped = False
         self.facts: list[tuple[str, bool]] = []
@@ -183,7 +184,7 @@ class _Parts:
         if self.notes:
             sections.append(_section("Working notes:", self.notes, self.notes_left_out, "note"))
         if self.turns:
-            heading = f"Said so far, oldest first (You is {self.operator}, Q is you):"
+            heading = f"Said so far, oldest first ({self.you} is {self.operator}, {self.q} is you):"
             lines = [heading, *(text for text, _ in self.turns)]
             if self.turns_left_out:
                 lines.insert(1, f"({_older(self.turns_left_out)} left out)")

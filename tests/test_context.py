@@ -186,6 +186,12 @@ def test_the_block_says_who_answers() -> None:
     assert "do not begin with a name" in text
 
 
+def test_other_labels_are_explained() -> None:
+    labels = LABELS | {"you": "Boss", "q": "Quentin"}
+    text = render(turns_of([["you", "hi"], ["q", "ho"]]), labels=labels).text
+    assert "(Boss is Alex, Quentin is you):\nBoss: hi\nQuentin: ho\n" in text
+
+
 def test_older_turns_are_counted() -> None:
     text = render(turns_of([["you", "hi"]]), older_turns=196).text
     assert "(196 older messages left out)" in text

@@ -32,14 +32,20 @@ def demo(invocation: Invocation, arguments: tuple[str, ...]) -> None:
 def rehearse(arguments: list[str], invocation: Invocation) -> int:
     """Run a command line inside a rehearsal; returns its exit code."""
     from qterm.cli.app import run
-    from qterm.hermes.locate import HermesNotFound
+    from qterm.feed.source import FeedError
+    from qterm.hermes.place import HermesNotFound
     from qterm.rehearsal.demo import Rehearsal
 
     with ExitStack() as stack:
         try:
-            stage = stack.enter_context(Rehearsal(invocation.environ))
-        except HermesNotFound as error:
+            stage = stack.enter_context(Rehearsal(invocation.environ, invocation.config))
+        except (HermesNotFound, FeedError) as error:
             raise Refused(str(error)) from error
+        except OSError as error:
+            raise Refused(
+                f"The rehearsal's folder can't be made ({error.strerror}): make room in the "
+                "temporary folder, or name another one in TMPDIR."
+            ) from error
         inner = Invocation(
             config=stage.config,
             data_dir=stage.data_dir,
