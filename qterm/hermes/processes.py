@@ -272,8 +272,8 @@ async def run(
     except BaseException:
         await child.end(CLOSING)
         raise
-    texts = [b"".join(printed[stream]).decode(errors="replace") for stream in Stream]
-    return Finished(code, *texts, cut=max(sizes.values()) >= limit)
+    out, err = (b"".join(printed[stream]).decode(errors="replace") for stream in Stream)
+    return Finished(code, out, err, cut=max(sizes.values()) >= limit)
 
 
 def kill_all_now(patience: float = CLOSING.interrupt) -> None:

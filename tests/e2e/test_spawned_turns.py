@@ -158,6 +158,10 @@ async def test_a_task_s_later_turn_continues_its_session(
     assert isinstance(later, Replied)
     assert later.session == first.session
     assert [users(turn) for turn in hermes_line.server.turns] == [["one", "two"]]
+    hermes_line.answers(Answer(status=401, error="bad key"))
+    refused = await outcome_of(way, replace(request, prompt="three", session=first.session))
+    assert isinstance(refused, Failed)
+    assert refused.kind is FailureKind.PROVIDER  # rule S5: the session is still there
 
 
 async def test_a_session_that_is_gone(

@@ -32,7 +32,7 @@ def main() -> None:
     elif argv[:2] == ["chat", "--help"]:
         sys.stdout.write(script["chat_help"])
     elif argv[:2] == ["sessions", "export"]:
-        sys.stdout.write(script.get("export", ""))
+        run(script.get("export_steps") or [["out", script.get("export", "")]], argv)
     else:
         turn(path, script, argv)
 

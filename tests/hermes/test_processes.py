@@ -47,6 +47,28 @@ async def first_line(chunks: AsyncIterator[tuple[Stream, bytes]]) -> str:
     raise AssertionError("it ended without a line")
 
 
+def test_texts_are_passed_in_utf_8_whatever_the_locale() -> None:
+    source = """
+import asyncio, sys
+from qterm.hermes.processes import Child
+async def main():
+    child = await Child.start([sys.executable, '-c', 'import sys; print(ascii(sys.argv[1]))',
+                               '\\u65e5 \\U0001f389'], env={'PYTHONUTF8': '1'})
+    async for _, data in child.chunks():
+        print(data.decode())
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-c", source],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert done.stdout.strip() == r"'\u65e5 \U0001f389'", done.stderr
+
+
 async def test_both_streams_and_the_exit_code() -> None:
     child = await python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert await drained(child) == (b"out\n", b"err\n")
@@ -175,6 +197,15 @@ async def test_run_says_what_was_printed(tmp_path: Path) -> None:
     )
     assert (finished.code, finished.err) == (4, "err\n")
     assert finished.out == f"out\n{tmp_path.resolve()}\n"
+
+
+async def test_run_keeps_only_so_much_and_says_so(tmp_path: Path) -> None:
+    command = [sys.executable, "-ISc", "print('x' * 1_000_000)"]
+    whole = await processes.run(command, env={}, cwd=tmp_path, seconds=30)
+    cut = await processes.run(command, env={}, cwd=tmp_path, seconds=30, limit=100_000)
+    assert (len(whole.out), whole.cut) == (1_000_001, False)
+    assert cut.cut
+    assert len(cut.out) < 300_000
 
 
 async def test_run_leaves_nothing_after_its_time(tmp_path: Path) -> None:

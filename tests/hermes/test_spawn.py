@@ -36,6 +36,7 @@ from tests.hermes.fakes import (
     environ,
     is_gone,
     pids_below,
+    running,
     streamed,
 )
 
@@ -326,6 +327,47 @@ async def test_whether_a_session_is_lost_is_asked(
     fake.more = {"export": export}
     fake.write()
     assert (await failed(make(), ask(is_task=True, session=ID))).kind is kind
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [["err", "Traceback (most recent call last):\nKeyError: 1\n"], ["exit", 1]],
+        [["kill", 9]],
+        [["exit", 2]],
+        [
+            ["out", json.dumps({"title": "x" * 1024, "id": ID}) + " " * 1024, 1],
+            ["out", "x", 70 << 20],
+        ],
+    ],
+    ids=["traceback", "killed", "usage error", "too much to read"],
+)
+async def test_an_export_that_went_wrong_proves_nothing(
+    fake: FakeHermes, make: Make, ask: Ask, steps: Steps
+) -> None:
+    """Rule S5."""
+    fake.turns = [[["err", "Session not found\n"], ["exit", 1]]]
+    fake.more = {"export_steps": steps}
+    fake.write()
+    outcome = await failed(make(), ask(is_task=True, session=ID))
+    assert outcome.kind is FailureKind.CRASHED
+
+
+async def test_a_stop_while_the_session_is_looked_for_keeps_the_failure(
+    fake: FakeHermes, make: Make, ask: Ask
+) -> None:
+    fake.turns = [[["err", "broken\n"], ["exit", 1]]]
+    fake.more = {"export_steps": [["sleep", 60]]}
+    fake.write()
+    way = make()
+    turn = Watched(way, ask(is_task=True, session=ID))
+    async with asyncio.timeout(30):
+        while not (fake.calls and any("export" in argv for argv in running())):
+            await asyncio.sleep(0.01)
+    await asyncio.wait_for(way.stop("k"), 30)
+    outcome = await turn.outcome()
+    assert isinstance(outcome, Failed)
+    assert "broken" in outcome.reason
 
 
 async def test_a_session_in_use_is_not_lost(fake: FakeHermes, make: Make, ask: Ask) -> None:
