@@ -18,11 +18,14 @@ from qterm.cli.run import Invocation, Refused, internal_error
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
-    "--config", type=click.Path(path_type=Path), metavar="FILE", help="Read this config file."
+    "--config",
+    type=click.Path(path_type=Path, readable=False),
+    metavar="FILE",
+    help="Read this config file.",
 )
 @click.option(
     "--data-dir",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     metavar="DIR",
     help="Keep the feed and everything else of qterm's in this folder.",
 )

@@ -39,11 +39,12 @@ async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: s
 
 def _found(place: HermesPlace) -> Check:
     command = " ".join(place.command)
+    by = place.found_by if place.found_by.startswith("beside") else f"by {place.found_by}"
     return Check(
         "hermes",
         "hermes",
         State.OK,
-        f"It is {command} (found by {place.found_by}).",
+        f"It is {command} (found {by}).",
         details={"command": list(place.command), "found_by": place.found_by},
     )
 
