@@ -45,5 +45,5 @@ def _leads_to_picture(token: str, cwd: Path, environ: Mapping[str, str]) -> bool
     drive = token.replace("\\", "/")
     if len(drive) >= 3 and drive[1:3] == ":/" and drive[0].isalpha():
         token = f"/mnt/{drive[0].lower()}/{drive[3:]}"
-    path = (cwd / token).resolve()
-    return path.suffix.lower() in _SUFFIXES and path.is_file()
+    path = cwd / token
+    return path.is_file() and path.resolve().suffix.lower() in _SUFFIXES

@@ -245,6 +245,8 @@ class SpawnWay:
             return await self._call(turn, place, call)
 
     async def _call(self, turn: RunningTurn, place: HermesPlace, call: Call) -> Outcome | None:
+        if turn.halted.is_set():  # nothing is awaited from here until `turn.child` is there
+            raise Halted
         reader = reader_for(call.shape)
         try:
             child = await Child.start(

@@ -10,10 +10,13 @@ import stat
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from qterm.hermes.argv import Call
 from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.hermes.processes import STOPPING
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import (
     Approvals,
@@ -420,6 +423,24 @@ async def test_a_hanging_probe_can_be_stopped(fake: FakeHermes, make: Make, ask:
             await asyncio.sleep(0.01)
     await asyncio.wait_for(way.stop("k"), 30)
     assert await turn.outcome() == Stopped()
+
+
+async def test_a_stop_in_the_very_moment_of_the_start(
+    fake: FakeHermes, make: Make, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.turns = [HANG]
+    fake.write()
+    way = make()
+    built = way._build
+
+    async def build_and_stop(*arguments: Any) -> Call:
+        call = await built(*arguments)
+        way._turns["k"].halt("stop", STOPPING)
+        return call
+
+    monkeypatch.setattr(way, "_build", build_and_stop)
+    assert await asyncio.wait_for(run(way, ask()), 30) == [Started(Approvals.DENY), Stopped()]
+    assert fake.calls == []
 
 
 async def test_stop_keeps_what_has_come(fake: FakeHermes, make: Make, ask: Ask) -> None:
