@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from qterm.hermes.locate import locate
 from qterm.hermes.place import HermesPlace
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import (
@@ -28,6 +29,7 @@ from qterm.hermes.way import (
     TextDelta,
 )
 from qterm.rehearsal.model_server import Answer, ModelServer, user_text
+from qterm.settings.schema import HermesSettings
 from tests.e2e.conftest import HermesLine, MakeWay, make_home
 
 ODD = (
@@ -173,6 +175,26 @@ async def test_a_session_that_is_gone(
     assert isinstance(outcome, Failed)
     assert outcome.kind is FailureKind.SESSION_LOST
     assert hermes_line.server.turns == []
+
+
+async def test_the_sticky_profile_does_not_take_a_root_s_turn(
+    hermes_line: HermesLine, make_way: MakeWay, cwd: Path, tmp_path: Path
+) -> None:
+    """`-p default`: without it hermes goes to the profile, which has no model here."""
+    home = make_home(tmp_path / "home", hermes_line.server.base_url)
+    (home / "profiles" / "work").mkdir(parents=True)
+    (home / "active_profile").write_text("work\n")
+    choice = HermesSettings(command=(str(hermes_line.program),), home=str(home))
+    root = locate(choice, hermes_line.environ())
+    assert root.home_is_root
+    request = HermesRequest("k", "hello", cwd)
+    assert isinstance(await outcome_of(make_way(place=root), request), Replied)
+    environ = {**hermes_line.environ(), "HERMES_HOME": str(home)}
+    sticky = locate(HermesSettings(command=choice.command), environ)
+    assert sticky.home == home / "profiles" / "work"
+    outcome = await outcome_of(make_way(place=sticky), request)
+    assert isinstance(outcome, Failed)
+    assert outcome.kind is FailureKind.NO_MODEL
 
 
 async def both(make_way: MakeWay, cwd: Path, place: HermesPlace | None = None) -> list[Outcome]:
