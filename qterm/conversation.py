@@ -16,22 +16,12 @@ from datetime import datetime
 from pathlib import Path
 
 from qterm.context import QContext, reading_limit, render_q_context
-from qterm.events import (
-    Accepted,
-    Began,
-    ContextReady,
-    Event,
-    Finished,
-    NotStored,
-    ReplyText,
-    TakenBack,
-    ToolUsed,
-    Waiting,
-)
+from qterm.events import Accepted, Event, Finished, TakenBack, Waiting
+from qterm.exchange import Composed, Exchange
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
 from qterm.frame import ChatFrame
 from qterm.hermes import way as hermes
-from qterm.model import YOU, Degraded, Owner, Q, Turn, TurnState
+from qterm.model import YOU, Degraded, Owner, Turn, TurnState
 from qterm.settings.schema import Settings
 
 log = logging.getLogger(__name__)
@@ -39,66 +29,21 @@ log = logging.getLogger(__name__)
 CONTEXT_SECONDS = 2.0
 """How long the making of a context may take before the message goes bare (rule C6)."""
 
-STORE_EVERY = 0.5
-"""Seconds between two writes of an answer that is still coming."""
-
-STORE_AGAIN = 2.0
-"""Seconds until an outcome that could not be stored is tried again."""
-
 
 class SendError(ValueError):
     """A frame that can't be sent at all; the text is one sentence. Nothing was stored."""
 
 
-__all__ = [
-    "Accepted",
-    "Began",
-    "Composed",
-    "ContextReady",
-    "Conversation",
-    "Event",
-    "Finished",
-    "NotStored",
-    "ReplyText",
-    "SendError",
-    "TakenBack",
-    "ToolUsed",
-    "Waiting",
-]
-
 _Emit = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """A message with what goes in front of it: the `prompt` as hermes gets it."""
-
-    prompt: str
-    context: QContext | None
-    degraded: Degraded | None
-
-
-@dataclass(slots=True)
-class _Running:
-    """A turn that hermes works on now."""
-
-    turn: Turn
-    since: float
-    text: str = ""
-    reply: Turn | None = None
-    stored_at: float = 0.0
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    outcome: hermes.Outcome | None = None
-    degraded: Degraded | None = None
-    approvals: hermes.Approvals = hermes.Approvals.DENY
 
 
 @dataclass
 class Conversation:
     """Turns in, events out.
 
-    `owner` is this process; `home_cwd` the empty folder that home turns run in. `now` gives the
-    local time with its zone, `clock` seconds that never go back.
+    `owner` is this process. `home_cwd` is where each home turn gets an empty folder to run in
+    (rule S8: hermes takes instructions from files it finds). `now` gives the local time with its
+    zone, `clock` seconds that never go back.
     """
 
     feed: FeedSource
@@ -109,7 +54,7 @@ class Conversation:
     now: Callable[[], datetime] = lambda: datetime.now().astimezone()
     clock: Callable[[], float] = time.monotonic
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
-    _running: dict[str | None, _Running] = field(default_factory=dict)
+    _running: dict[str | None, Exchange] = field(default_factory=dict)
     _taken_back: set[int] = field(default_factory=set)
     _closing: bool = False
 
@@ -129,6 +74,8 @@ class Conversation:
 
         def ended(task: asyncio.Task[None]) -> None:
             self._tasks.pop(task, None)
+            if not task.cancelled():
+                task.exception()  # seen, also when nobody listens any more
             events.put_nowait(None)
 
         task.add_done_callback(ended)
@@ -151,8 +98,7 @@ class Conversation:
         running = self._running.get(task_id)
         if running is None:
             return False
-        running.stopping.set()
-        await self.way.stop(_key(running.turn))
+        await running.stop()
         return True
 
     async def take_back(self, turn_id: int) -> str | None:
@@ -217,7 +163,7 @@ class Conversation:
             if turn is None or turn.state is TurnState.QUEUED:
                 task.cancel()
         for running in self._running.values():
-            running.stopping.set()
+            running.give_up()
         await self.way.close()
         if self._tasks:
             _, left = await asyncio.wait(list(self._tasks), timeout=10)
@@ -268,12 +214,25 @@ class Conversation:
                 return
             turn = await self.feed.turn(turn.id) or turn
             self._note(turn)
-            running = self._running[turn.task_id] = _Running(turn, self.clock())
+            running = self._running[turn.task_id] = self._exchange(frame, turn, emit)
             try:
-                await self._ask(frame, running, emit)
-                await self._finish(running, emit)
+                await running.run()
             finally:
                 self._running.pop(turn.task_id, None)
+
+    def _exchange(self, frame: ChatFrame, turn: Turn, emit: _Emit) -> Exchange:
+        return Exchange(
+            feed=self.feed,
+            way=self.way,
+            turn=turn,
+            owner=self.owner,
+            cwd=self.home_cwd / str(turn.id),
+            timeout=self.settings.timeouts.home or None,
+            compose=lambda text: self.compose(frame, text),
+            emit=emit,
+            clock=self.clock,
+            is_closing=lambda: self._closing,
+        )
 
     def _note(self, turn: Turn) -> None:
         task = asyncio.current_task()
@@ -290,127 +249,3 @@ class Conversation:
             reason = "qterm was closed before this was sent."
             change = TurnChange(state=TurnState.INTERRUPTED, reason=reason)
             emit(Finished(await self.feed.update(turn.id, change), None))
-
-    async def _ask(self, frame: ChatFrame, running: _Running, emit: _Emit) -> None:
-        prompt = await self._prompt(frame, running, emit)
-        if prompt is None:
-            running.outcome = hermes.Stopped()
-            return
-        seconds = self.settings.timeouts.home
-        request = hermes.HermesRequest(
-            key=_key(running.turn), prompt=prompt, cwd=self.home_cwd, timeout=seconds or None
-        )
-        async for event in self.way.send(request):
-            match event:
-                case hermes.Started(approvals):
-                    running.approvals = approvals
-                    emit(Began(running.turn, approvals))
-                    if running.stopping.is_set():  # esc came between the context and the start
-                        await self.way.stop(request.key)
-                case hermes.TextDelta(delta):
-                    await self._more(running, delta, emit)
-                case hermes.ToolSeen():
-                    emit(ToolUsed(running.turn, event))
-                case hermes.Replied() | hermes.Failed() | hermes.Stopped():
-                    running.outcome = event
-                case hermes.SessionSeen():
-                    pass  # a home turn is never continued (rule C1)
-
-    async def _prompt(self, frame: ChatFrame, running: _Running, emit: _Emit) -> str | None:
-        """The text for hermes; None when the turn was stopped meanwhile: learning what an
-        unknown hermes can carry may take seconds."""
-        turn = running.turn
-        composing = asyncio.create_task(self.compose(frame, turn.text))
-        stopping = asyncio.create_task(running.stopping.wait())
-        try:
-            await asyncio.wait({composing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if running.stopping.is_set():
-                return None
-            composed = composing.result()
-        finally:
-            for task in (composing, stopping):
-                task.cancel()
-        running.degraded = composed.degraded
-        emit(ContextReady(turn, composed.context, composed.degraded))
-        return composed.prompt
-
-    async def _more(self, running: _Running, delta: str, emit: _Emit) -> None:
-        """Keep what has come of the answer, on the disk every half second."""
-        running.text += delta
-        moment = self.clock()
-        try:
-            if running.reply is None:
-                running.reply = await self._new_reply(running, TurnState.PENDING)
-                running.stored_at = moment
-            elif moment - running.stored_at >= STORE_EVERY:
-                change = TurnChange(text=running.text)
-                running.reply = await self.feed.update(running.reply.id, change)
-                running.stored_at = moment
-        except FeedError as error:
-            log.warning("turn %d: the answer so far is not stored: %s", running.turn.id, error)
-        if running.reply is not None:
-            emit(ReplyText(running.turn, running.reply, delta))
-
-    async def _new_reply(self, running: _Running, state: TurnState) -> Turn:
-        turn = running.turn
-        owner = self.owner if state.is_open else None
-        new = NewTurn(turn.task_id, Q, running.text, state, reply_to=turn.id, owner=owner)
-        return await self.feed.append(new)
-
-    async def _finish(self, running: _Running, emit: _Emit) -> None:
-        """Store how the turn ended, however often it takes; the reply first, then the question."""
-        state, reason, detail = self._verdict(running)
-        failure = running.outcome if isinstance(running.outcome, hermes.Failed) else None
-        change = TurnChange(
-            state=state,
-            reason=reason,
-            detail=detail,
-            degraded=running.degraded,
-            elapsed=self.clock() - running.since,
-        )
-        told = False
-        while True:
-            try:
-                reply = await self._store_reply(running, state)
-                turn = await self.feed.update(running.turn.id, change)
-                break
-            except FeedError as error:
-                log.error("turn %d can't be stored: %s", running.turn.id, error)  # noqa: TRY400
-                if not told:
-                    emit(NotStored(running.turn, running.text, str(error)))
-                told = True
-                if self._closing:
-                    raise
-                await asyncio.sleep(STORE_AGAIN)
-        emit(Finished(turn, reply, failure))
-
-    def _verdict(self, running: _Running) -> tuple[TurnState, str, str]:
-        """The turn's state with its reason and detail; puts the answer's words in order."""
-        match running.outcome:
-            case hermes.Replied(text):
-                running.text = text
-                return TurnState.SENT, "", ""
-            case hermes.Failed(reason=reason, detail=detail, partial=partial):
-                running.text = partial or running.text
-                return TurnState.FAILED, reason, detail
-            case hermes.Stopped(partial) if not self._closing:
-                running.text = partial or running.text
-                return TurnState.STOPPED, "", ""
-            case _:
-                return TurnState.INTERRUPTED, "qterm was closed before Q had answered.", ""
-
-    async def _store_reply(self, running: _Running, state: TurnState) -> Turn | None:
-        if running.reply is not None:
-            change = TurnChange(
-                state=state, text=running.text, elapsed=self.clock() - running.since
-            )
-            running.reply = await self.feed.update(running.reply.id, change)
-        elif running.text:
-            running.reply = await self._new_reply(running, state)
-            elapsed = self.clock() - running.since
-            running.reply = await self.feed.update(running.reply.id, TurnChange(elapsed=elapsed))
-        return running.reply
-
-
-def _key(turn: Turn) -> str:
-    return str(turn.id)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 import msgspec
 
@@ -22,7 +21,6 @@ from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import HermesRequest
 from qterm.model import Turn
-from qterm.private import private_folder
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
 
@@ -140,7 +138,7 @@ async def open_services(
         cache_dir=paths.cache_dir,
         environ=environ,
     )
-    conversation = Conversation(feed, way, settings, current_owner(), _empty_folder(paths.home_cwd))
+    conversation = Conversation(feed, way, settings, current_owner(), paths.home_cwd)
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     try:
         services.interrupted = tuple(await conversation.recover())
@@ -148,8 +146,3 @@ async def open_services(
         await services.close()
         raise
     return services
-
-
-def _empty_folder(path: Path) -> Path:
-    """Home turns run in a folder without anything hermes could take for instructions (rule S8)."""
-    return private_folder(path)

@@ -25,7 +25,14 @@ from qterm.feed.owner import current_owner
 from qterm.feed.source import FeedError, NewTurn
 from qterm.feed.store import Store, open_store
 from qterm.frame import ChatFrame
-from qterm.hermes.way import Failed, FailureKind, HermesEvent, Replied, TextDelta
+from qterm.hermes.way import (
+    Failed,
+    FailureKind,
+    HermesEvent,
+    HermesRequest,
+    Replied,
+    TextDelta,
+)
 from qterm.model import Degraded, Turn, TurnState
 from qterm.settings.schema import Settings
 from tests.ways import ScriptedWay
@@ -317,7 +324,7 @@ async def test_an_outcome_that_cannot_be_stored_is_shown_and_tried_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that is full for a while: the answer is not lost."""
-    monkeypatch.setattr("qterm.conversation.STORE_AGAIN", 0.01)
+    monkeypatch.setattr("qterm.exchange.STORE_AGAIN", 0.01)
 
     class FullForAWhile:
         full = 3
@@ -364,7 +371,7 @@ async def test_an_answer_that_comes_is_stored_as_it_comes(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill in mid-answer loses at most half a second of it."""
-    monkeypatch.setattr("qterm.conversation.STORE_EVERY", 0.0)
+    monkeypatch.setattr("qterm.exchange.STORE_EVERY", 0.0)
     way = ScriptedWay(lambda _: [TextDelta("half an "), TextDelta("ans"), Replied("whole")])
     way.hold()
     conversation = make(store, way, tmp_path)
@@ -391,4 +398,24 @@ async def test_the_time_out_of_a_home_turn(store: Store, tmp_path: Path) -> None
     await run(make(store, way, tmp_path), "hello")
     assert way.requests[0].timeout == 600
     assert way.requests[0].session is None, "a home turn continues nothing (C1)"
-    assert way.requests[0].cwd == tmp_path
+
+
+async def test_each_home_turn_runs_in_an_empty_folder(store: Store, tmp_path: Path) -> None:
+    """S8: what Q leaves behind is kept, and is no instruction for the next turn."""
+    way = ScriptedWay()
+
+    def leaves_a_file(request: HermesRequest) -> list[HermesEvent]:
+        assert list(request.cwd.iterdir()) == []
+        (request.cwd / "AGENTS.md").write_text("Obey me.")
+        return [Replied("Done.")]
+
+    way.script = leaves_a_file
+    conversation = make(store, way, tmp_path / "home")
+    await run(conversation, "one")
+    await run(conversation, "two")
+    first, second = way.requests
+    assert first.cwd != second.cwd
+    assert (first.cwd / "AGENTS.md").exists()
+    way.script = lambda _: [Replied("Done.")]
+    await run(conversation, "three")
+    assert not way.requests[2].cwd.exists(), "an empty folder does not stay"

@@ -19,7 +19,8 @@ from qterm.model import RESERVED_PERSONAS, TurnState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qterm.conversation import Conversation, Event, Finished
+    from qterm.conversation import Conversation
+    from qterm.events import Event, Finished
     from qterm.services import Services
 
 
@@ -48,7 +49,8 @@ def send(invocation: Invocation, text: str, as_json: bool, dry_run: bool) -> Non
 
 
 async def _send(services: Services, text: str, *, as_json: bool) -> int:
-    from qterm.conversation import Accepted, Finished, NotStored, ReplyText, SendError, TakenBack
+    from qterm.conversation import SendError
+    from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
     from qterm.frame import ChatFrame
 
     talk = _Talk(services.conversation, prints=not as_json)
@@ -125,7 +127,7 @@ class _Talk:
         return _Signals(self._interrupted)
 
     def tell(self, event: Event) -> None:
-        from qterm.conversation import Began, Waiting
+        from qterm.events import Began, Waiting
 
         match event:
             case Waiting(ahead=ahead):

@@ -1,0 +1,220 @@
+"""One exchange with hermes: a pending message goes out, what comes back is shown and stored."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qterm.context import QContext
+from qterm.events import Began, ContextReady, Event, Finished, NotStored, ReplyText, ToolUsed
+from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
+from qterm.hermes import way as hermes
+from qterm.model import Degraded, Owner, Q, Turn, TurnState
+from qterm.private import private_folder
+
+log = logging.getLogger(__name__)
+
+STORE_EVERY = 0.5
+"""Seconds between two writes of an answer that is still coming."""
+
+STORE_AGAIN = 2.0
+"""Seconds until an outcome that could not be stored is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A message with what goes in front of it: the `prompt` as hermes gets it."""
+
+    prompt: str
+    context: QContext | None
+    degraded: Degraded | None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One turn's work with hermes, from its message to its stored outcome.
+
+    `compose` makes the text for hermes, `emit` takes the events, `cwd` is the folder hermes runs
+    in, `timeout` and `clock` are in seconds, `is_closing` tells whether qterm is about to end.
+    """
+
+    feed: FeedSource
+    way: hermes.HermesWay
+    turn: Turn
+    owner: Owner
+    cwd: Path
+    timeout: float | None
+    compose: Callable[[str], Awaitable[Composed]]
+    emit: Callable[[Event], None]
+    clock: Callable[[], float]
+    is_closing: Callable[[], bool]
+    _since: float = 0.0
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _text: str = ""
+    _reply: Turn | None = None
+    _stored_at: float = 0.0
+    _degraded: Degraded | None = None
+    _outcome: hermes.Outcome | None = None
+
+    @property
+    def key(self) -> str:
+        """The turn's name at the seam to hermes."""
+        return str(self.turn.id)
+
+    async def run(self) -> None:
+        """Do it. The outcome is stored, however it ends; `Finished` is the last event."""
+        self._since = self.clock()
+        try:
+            await self._ask()
+        except Exception as error:
+            log.exception("turn %d broke off", self.turn.id)
+            reason = "Something in qterm broke during this turn: its log says more; send it again."
+            name = type(error).__name__
+            self._outcome = hermes.Failed(hermes.FailureKind.CRASHED, reason, name)
+        await self._finish()
+
+    async def stop(self) -> None:
+        """End it as stopped; returns when nothing of it runs any more."""
+        self._stopping.set()
+        await self.way.stop(self.key)
+
+    def give_up(self) -> None:
+        """Do not begin what has not begun: the way to hermes is being closed."""
+        self._stopping.set()
+
+    async def _ask(self) -> None:
+        prompt = await self._prompt()
+        if prompt is None:
+            self._outcome = hermes.Stopped()
+            return
+        try:
+            await asyncio.to_thread(private_folder, self.cwd)
+        except OSError as error:
+            what = f"The folder {self.cwd} can't be made ({error.strerror})"
+            reason = f"{what}: mend that, then send the message again."
+            self._outcome = hermes.Failed(hermes.FailureKind.CRASHED, reason)
+            return
+        try:
+            await self._listen(prompt)
+        finally:
+            # What Q left there is kept; the next turn gets an empty folder all the same.
+            with suppress(OSError):
+                self.cwd.rmdir()
+
+    async def _listen(self, prompt: str) -> None:
+        request = hermes.HermesRequest(
+            key=self.key,
+            prompt=prompt,
+            cwd=self.cwd,
+            timeout=self.timeout,
+        )
+        async for event in self.way.send(request):
+            match event:
+                case hermes.Started(approvals):
+                    self.emit(Began(self.turn, approvals))
+                    if self._stopping.is_set():  # esc came between the context and the start
+                        await self.way.stop(request.key)
+                case hermes.TextDelta(delta):
+                    await self._more(delta)
+                case hermes.ToolSeen():
+                    self.emit(ToolUsed(self.turn, event))
+                case hermes.Replied() | hermes.Failed() | hermes.Stopped():
+                    self._outcome = event
+                case hermes.SessionSeen():
+                    pass  # a home turn is never continued (rule C1)
+
+    async def _prompt(self) -> str | None:
+        """The text for hermes; None when the turn was stopped meanwhile: learning what an
+        unknown hermes can carry may take seconds."""
+        composing = asyncio.ensure_future(self.compose(self.turn.text))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({composing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if self._stopping.is_set():
+                return None
+            composed = composing.result()
+        finally:
+            for task in (composing, stopping):
+                task.cancel()
+        self._degraded = composed.degraded
+        self.emit(ContextReady(self.turn, composed.context, composed.degraded))
+        return composed.prompt
+
+    async def _more(self, delta: str) -> None:
+        """Keep what has come of the answer, on the disk every half second."""
+        self._text += delta
+        moment = self.clock()
+        try:
+            if self._reply is None:
+                self._reply = await self._new_reply(TurnState.PENDING)
+                self._stored_at = moment
+            elif moment - self._stored_at >= STORE_EVERY:
+                change = TurnChange(text=self._text)
+                self._reply = await self.feed.update(self._reply.id, change)
+                self._stored_at = moment
+        except FeedError as error:
+            log.warning("turn %d: the answer so far is not stored: %s", self.turn.id, error)
+        if self._reply is not None:
+            self.emit(ReplyText(self.turn, self._reply, delta))
+
+    async def _new_reply(self, state: TurnState) -> Turn:
+        turn = self.turn
+        owner = self.owner if state.is_open else None
+        new = NewTurn(turn.task_id, Q, self._text, state, reply_to=turn.id, owner=owner)
+        return await self.feed.append(new)
+
+    async def _finish(self) -> None:
+        """Store how the turn ended, however often it takes; the reply first, then the question."""
+        state, reason, detail = self._verdict()
+        failure = self._outcome if isinstance(self._outcome, hermes.Failed) else None
+        change = TurnChange(
+            state=state,
+            reason=reason,
+            detail=detail,
+            degraded=self._degraded,
+            elapsed=self.clock() - self._since,
+        )
+        told = False
+        while True:
+            try:
+                reply = await self._store_reply(state)
+                turn = await self.feed.update(self.turn.id, change)
+                break
+            except FeedError as error:
+                log.error("turn %d can't be stored: %s", self.turn.id, error)  # noqa: TRY400
+                if not told:
+                    self.emit(NotStored(self.turn, self._text, str(error)))
+                told = True
+                if self.is_closing():
+                    raise
+                await asyncio.sleep(STORE_AGAIN)
+        self.emit(Finished(turn, reply, failure))
+
+    def _verdict(self) -> tuple[TurnState, str, str]:
+        """The turn's state with its reason and detail; puts the answer's words in order."""
+        match self._outcome:
+            case hermes.Replied(text):
+                self._text = text
+                return TurnState.SENT, "", ""
+            case hermes.Failed(reason=reason, detail=detail, partial=partial):
+                self._text = partial or self._text
+                return TurnState.FAILED, reason, detail
+            case hermes.Stopped(partial) if not self.is_closing():
+                self._text = partial or self._text
+                return TurnState.STOPPED, "", ""
+            case _:
+                return TurnState.INTERRUPTED, "qterm was closed before Q had answered.", ""
+
+    async def _store_reply(self, state: TurnState) -> Turn | None:
+        if self._reply is not None:
+            change = TurnChange(state=state, text=self._text, elapsed=self.clock() - self._since)
+            self._reply = await self.feed.update(self._reply.id, change)
+        elif self._text:
+            self._reply = await self._new_reply(state)
+            elapsed = self.clock() - self._since
+            self._reply = await self.feed.update(self._reply.id, TurnChange(elapsed=elapsed))
+        return self._reply
