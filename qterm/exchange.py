@@ -10,8 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from qterm.context import QContext
-from qterm.events import Began, ContextReady, Event, Finished, NotStored, ReplyText, ToolUsed
-from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
+from qterm.events import (
+    Began,
+    ContextReady,
+    Event,
+    Finished,
+    NotStored,
+    ReplyText,
+    TakenBack,
+    ToolUsed,
+)
+from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange, TurnGoneError
 from qterm.hermes import way as hermes
 from qterm.model import Degraded, Owner, Q, Turn, TurnState
 from qterm.private import private_folder
@@ -184,6 +193,9 @@ class Exchange:
                 reply = await self._store_reply(state)
                 turn = await self.feed.update(self.turn.id, change)
                 break
+            except TurnGoneError:  # deleted meanwhile, by another qterm: there is nothing to end
+                self.emit(TakenBack(self.turn))
+                return
             except FeedError as error:
                 log.error("turn %d can't be stored: %s", self.turn.id, error)  # noqa: TRY400
                 if not told:
@@ -212,7 +224,8 @@ class Exchange:
     async def _store_reply(self, state: TurnState) -> Turn | None:
         if self._reply is not None:
             change = TurnChange(state=state, text=self._text, elapsed=self.clock() - self._since)
-            self._reply = await self.feed.update(self._reply.id, change)
+            with suppress(TurnGoneError):  # deleted while it came: it stays deleted
+                self._reply = await self.feed.update(self._reply.id, change)
         elif self._text:
             self._reply = await self._new_reply(state)
             elapsed = self.clock() - self._since

@@ -419,3 +419,21 @@ async def test_each_home_turn_runs_in_an_empty_folder(store: Store, tmp_path: Pa
     way.script = lambda _: [Replied("Done.")]
     await run(conversation, "three")
     assert not way.requests[2].cwd.exists(), "an empty folder does not stay"
+
+
+@pytest.mark.parametrize(("persona", "left"), [("you", ["Hi."]), ("q", ["hello"])])
+async def test_a_turn_deleted_meanwhile(
+    store: Store, tmp_path: Path, persona: str, left: list[str]
+) -> None:
+    """Another qterm deletes the question or the answer that is coming: the turn still ends."""
+    way = ScriptedWay()
+    way.hold()
+    conversation = make(store, way, tmp_path)
+    task = asyncio.create_task(run(conversation, "hello"))
+    while len(turns := await home(store)) < 2:
+        await asyncio.sleep(0.01)
+    await store.delete(next(turn.id for turn in turns if turn.persona == persona))
+    way.gate.set()
+    assert isinstance((await task)[-1], TakenBack if persona == "you" else Finished)
+    assert [turn.text for turn in await home(store)] == left
+    assert await store.open_turns(None) == []

@@ -7,7 +7,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from qterm.feed.source import FeedError
+from qterm.feed.source import FeedError, TurnGoneError
 from qterm.model import Degraded, Owner, Turn, TurnState, utc
 
 COLUMNS = (
@@ -69,7 +69,7 @@ def no_turn(connection: sqlite3.Connection, turn_id: int) -> FeedError:
     """Why a turn can't be found, as an error to raise."""
     gone = connection.execute("SELECT 1 FROM deleted_turns WHERE id = ?", (turn_id,)).fetchone()
     if gone:
-        return FeedError(f"Message {turn_id} was deleted: there is nothing left to change.")
-    return FeedError(
+        return TurnGoneError(f"Message {turn_id} was deleted: there is nothing left to change.")
+    return TurnGoneError(
         f"There is no message {turn_id} in the feed: `qterm feed` shows their numbers."
     )

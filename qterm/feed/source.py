@@ -15,6 +15,10 @@ class FeedError(Exception):
     """A feed that can't be read or written; the text is one sentence with what to do."""
 
 
+class TurnGoneError(FeedError):
+    """A turn that is not in the feed (any more): it was deleted."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewTurn:
     """A turn about to be stored. Texts are stored as they are, but NUL and lone surrogates."""
