@@ -7,7 +7,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from qterm.feed.source import FeedError, TurnGoneError
+from qterm.feed.source import TurnGoneError
 from qterm.model import Degraded, Owner, Turn, TurnState, utc
 
 COLUMNS = (
@@ -65,7 +65,7 @@ def next_rev(connection: sqlite3.Connection, *names: str) -> int:
     return int(rev)
 
 
-def no_turn(connection: sqlite3.Connection, turn_id: int) -> FeedError:
+def no_turn(connection: sqlite3.Connection, turn_id: int) -> TurnGoneError:
     """Why a turn can't be found, as an error to raise."""
     gone = connection.execute("SELECT 1 FROM deleted_turns WHERE id = ?", (turn_id,)).fetchone()
     if gone:
