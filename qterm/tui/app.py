@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
@@ -22,7 +22,8 @@ from qterm.tui.content import plain, to_editor
 from qterm.tui.ending import Leave, signals_leave
 from qterm.tui.look import Look
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
-from qterm.tui.screens.home import NEEDS, WIDE, HomeScreen
+from qterm.tui.screens.home import NEEDS, HomeScreen
+from qterm.tui.screens.home_commands import WIDE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -120,6 +121,9 @@ class QtermApp(App[Leave], inherit_bindings=False):
                 code = subprocess.run(setup_command(place), env=environ, check=False).returncode
         except HermesNotFound as error:
             self.notify(str(error), severity="error")
+            return
+        except SuspendNotSupported:
+            self.notify("Run `hermes setup` in another terminal, then look again.")
             return
         except OSError as error:
             self.notify(f"hermes could not be started: {error.strerror}.", severity="error")

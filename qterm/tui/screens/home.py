@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 from textual.worker import Worker, WorkerState
 
 from qterm import events
-from qterm.context import QContext
-from qterm.model import YOU, Approvals, Turn
+from qterm.model import Approvals, Turn
 from qterm.services import FirstStart, Services, StartState
 from qterm.tui import messages
 from qterm.tui.commands import (
     Place,
-    Situation,
-    again_candidate,
     bindings,
-    by_action,
 )
 from qterm.tui.content import one_line, plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
-from qterm.tui.screens.ask import AskFact, AskMode, NewMode, Question
-from qterm.tui.screens.sheets import Sheet, ToldScreen, notices_text
+from qterm.tui.screens.home_commands import HomeCommands
+from qterm.tui.screens.sheets import ToldScreen
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.told import ToldView
-
-if TYPE_CHECKING:
-    from qterm.tui.app import QtermApp
 
 DRAFT_SECONDS = 0.3
 """The editor's text is stored this long after the last key."""
@@ -47,17 +36,12 @@ DRAFT_SECONDS = 0.3
 NEEDS = (50, 14)
 """The smallest screen, in columns and rows."""
 
-WIDE = 100
-"""From this many columns on, what Q will be told stands beside the feed."""
 
-
-class HomeScreen(Screen[None]):
+class HomeScreen(HomeCommands):
     """The home thread."""
 
     BINDINGS = bindings(Place.HOME)
     AUTO_FOCUS = "#composer"
-
-    app: QtermApp
 
     def __init__(self, services: Services, look: Look, state: StartState) -> None:
         super().__init__()
@@ -70,10 +54,9 @@ class HomeScreen(Screen[None]):
         self.composer = Composer(services.settings.keys)
         self.notices = Notices()
         self._title = TitleBar("Rehearsal" if services.is_demo else "Home")
-        self._told = ToldView(services.settings.operator, look.now)
+        self.told = ToldView(services.settings.operator, look.now)
+        self.told.set_class(not services.settings.screen.side_pane, "-off")
         self._new_below = NewBelow()
-        self._q_context: QContext | None = None
-        self._pane_wanted = services.settings.screen.side_pane
         self._version = ""
         self._sending: str | None = None
         self._leaving = False
@@ -88,7 +71,7 @@ class HomeScreen(Screen[None]):
         with Vertical(id="middle"):
             yield self.feed
             yield self._new_below
-            yield self._told  # docked to the right; here, so that tab goes feed, pane, editor
+            yield self.told  # docked to the right; here, so that tab goes feed, pane, editor
             with Horizontal(id="writing"):
                 yield Static(Content("› "), id="prompt", markup=False)
                 yield self.composer
@@ -114,7 +97,6 @@ class HomeScreen(Screen[None]):
             self.desk.look_at_hermes()
         self.set_interval(0.125 if self.look.moving else 1.0, self._tick)
         self._show_state()
-        self._show_pane()
 
     def on_screen_resume(self) -> None:
         """Back from another screen: the keys are this one's again."""
@@ -211,8 +193,8 @@ class HomeScreen(Screen[None]):
 
     @on(messages.Told)
     def _told_came(self, event: messages.Told) -> None:
-        self._q_context = event.context
-        views = [self._told]
+        self.told_context = event.context
+        views = [self.told]
         if isinstance(self.app.screen, ToldScreen):
             views.append(self.app.screen.view)
         for view in views:
@@ -253,158 +235,20 @@ class HomeScreen(Screen[None]):
         if self._draft_read and not self._leaving:
             self.desk.save_draft(self.composer.message)
 
+    @on(NewBelow.Pressed)
+    def _new_below_pressed(self) -> None:
+        self.action_newest()
+
+    @on(Notices.Dismissed)
+    def _notice_dismissed(self) -> None:
+        self.action_dismiss_notice()
+
     @on(FeedView.Moved)
     def _moved(self, event: FeedView.Moved) -> None:
         self._new_below.show(event.unseen)
         self.refresh_bindings()
 
-    @on(NewBelow.Pressed)
-    def action_newest(self) -> None:
-        """Go to the newest turn."""
-        if self.feed.window.has_newer:
-            self.desk.read_page(Side.NEWEST)
-        else:
-            self.feed.follow()
-
-    def action_page_up(self) -> None:
-        """Scroll up."""
-        self.feed.scroll_page_up(animate=False)
-
-    def action_page_down(self) -> None:
-        """Scroll down."""
-        self.feed.scroll_page_down(animate=False)
-
-    def action_write(self) -> None:
-        """Go back to the editor."""
-        self.composer.focus()
-
-    def action_stop(self) -> None:
-        """Stop the turn that runs."""
-        self.desk.stop()
-
-    def action_send_again(self) -> None:
-        """Send the text of a turn once more."""
-        turn = self.situation().again
-        if turn is not None:
-            self.desk.send(turn.text, again_of=turn.id)
-
-    def action_take_back(self) -> None:
-        """Put a waiting message back into the editor."""
-
-        def put_back(text: str) -> None:
-            written = self.composer.message
-            self.composer.set_message(f"{text}\n{written}" if written else text)
-            self.composer.focus()
-
-        turn = self.situation().waiting
-        if turn is not None:
-            self.desk.take_back(turn.id, put_back)
-
-    def action_detail(self) -> None:
-        """Unfold or fold the details of a failure."""
-        if self.feed.selected is not None:
-            self.feed.unfold(self.feed.selected)
-
-    def action_hide(self) -> None:
-        """Hide the selected turn from Q, or show it again."""
-        turn = self.feed.selected_turn()
-        if turn is None:
-            return
-        hidden = not turn.hidden
-        words = "Q is no longer told of this turn." if hidden else "Q is told of this turn again."
-        self.desk.change(
-            partial(self.services.feed.hide, turn.id, hidden), partial(self.app.notify, words)
-        )
-
-    def action_delete(self) -> None:
-        """Ask, then delete the selected turn."""
-        turn = self.feed.selected_turn()
-        if turn is None:
-            return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                delete = partial(self.services.feed.delete, turn.id)
-                self.desk.change(delete, partial(self.app.notify, "The turn is deleted."))
-
-        who = self.look.label(turn.persona).plain
-        question = (
-            f"Delete this turn for good? It can't be brought back.\n\n"
-            f"{who}: {one_line(turn.text, 60).plain}"
-        )
-        self.app.push_screen(Question(question, yes="Delete", no="Keep"), answered)
-
-    def action_told(self) -> None:
-        """Show or hide what Q will be told: beside the feed, or as a screen of its own."""
-        if self.size.width >= WIDE:
-            self._pane_wanted = not self._pane_wanted
-            self._show_pane()
-            return
-        view = ToldView(self.services.settings.operator, self.look.now)
-        self.app.push_screen(ToldScreen(view, self._q_context))
-
-    def action_mode(self) -> None:
-        """Ask for the mode."""
-        mode = self._q_context.mode if self._q_context else None
-        until = self.look.local(mode.until).strftime("%H:%M") if mode and mode.until else ""
-
-        def answered(new: object) -> None:
-            if isinstance(new, NewMode):
-                change = partial(self.services.feed.set_mode, new.text or None, new.until)
-                words = "The mode is set." if new.text else "There is no mode any more."
-                self.desk.change(change, partial(self.app.notify, words))
-
-        self.app.push_screen(AskMode(mode.text if mode else "", until, self.look.now), answered)
-
-    def action_fact(self) -> None:
-        """Ask for a fact."""
-
-        def answered(words: object) -> None:
-            if isinstance(words, str):
-                said = partial(self.app.notify, "The fact is added.")
-                self.desk.change(partial(self.services.feed.add_fact, words), said)
-
-        self.app.push_screen(AskFact(self.services.settings.operator), answered)
-
-    @on(Notices.Dismissed)
-    def action_dismiss_notice(self) -> None:
-        """Put the notice at the top away."""
-        self.notices.dismiss()
-        self.refresh_bindings()
-
-    def action_notices(self) -> None:
-        """Show every notice."""
-        self.app.push_screen(Sheet("Notices", notices_text(self.notices.all)))
-
-    def action_first_start(self) -> None:
-        """Go back to the offers of the first start."""
-        self.app.offer()
-
     # -- how it looks --------------------------------------------------------------------------
-
-    def situation(self) -> Situation:
-        """What the availability of commands hangs on, now."""
-        selected = self.feed.selected_turn()
-        return Situation(
-            running=self.services.conversation.running() is not None,
-            waiting=self.feed.waiting(),
-            selected=selected,
-            again=again_candidate(selected) or self._last_failed(),
-            notices=len(self.notices.waiting),
-            offers=self.state.kind is not FirstStart.READY,
-        )
-
-    def _last_failed(self) -> Turn | None:
-        """The operator's last message, if it did not get through."""
-        for turn in reversed(self.feed.window.turns):
-            if turn.persona == YOU:
-                return again_candidate(turn)
-        return None
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Every command says itself when it is available."""
-        command = by_action(action, (Place.HOME, Place.FEED))
-        return True if command is None else command.available(self.situation())
 
     def new_state(self, state: StartState) -> None:
         """hermes was looked for again."""
@@ -422,7 +266,7 @@ class HomeScreen(Screen[None]):
     @property
     def told_is_known(self) -> bool:
         """Whether it is known what Q would be told."""
-        return self._q_context is not None
+        return self.told_context is not None
 
     @property
     def draft_is_known(self) -> bool:
@@ -440,7 +284,7 @@ class HomeScreen(Screen[None]):
         self.feed.redraw()
 
     def _tick(self) -> None:
-        if self.feed.has_open():
+        if self.feed.progress:
             self.feed.refresh_open()
 
     def _show_state(self) -> None:
@@ -452,7 +296,7 @@ class HomeScreen(Screen[None]):
             case FirstStart.NO_MODEL:
                 words = Content.styled("Q ○ has no model yet (f10)", "$text-warning")
             case _:
-                at_work = self.feed.asked() is not None
+                at_work = self.feed.progress.asked() is not None
                 mark = Content.styled("●", "$text-warning" if at_work else "$text-success")
                 words = Content.assemble("Q ", mark, " at work" if at_work else " ready")
         parts = [words]
@@ -467,9 +311,6 @@ class HomeScreen(Screen[None]):
         if self.state.kind is FirstStart.READY:
             return "Nothing has been said yet. Write to Q below, and press enter."
         return "Nothing has been said yet. You can write, but Q can't answer so far: press f10."
-
-    def _show_pane(self) -> None:
-        self._told.set_class(not self._pane_wanted, "-off")
 
     def on_resize(self, event: Resize) -> None:
         """Say what is needed where the terminal is too small."""

@@ -18,9 +18,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from qterm.model import YOU, Owner, Q, Turn, TurnState
+from qterm.model import YOU, Owner, Turn
 from qterm.tui.commands import Place, bindings
 from qterm.tui.look import Look, Shown
+from qterm.tui.widgets.progress import Progress
 from qterm.tui.widgets.turn import DayLine, TurnView, WorkingLine
 from qterm.tui.widgets.window import MOST, Window
 
@@ -56,14 +57,9 @@ class FeedView(VerticalScroll, can_focus=True):
         self.window = Window()
         self.selected: int | None = None
         self.unseen = 0
-        self._owner = owner
-        self._clock = clock
+        self.progress = Progress(owner, clock, look.now)
         self._views: dict[int, TurnView] = {}
         self._days: dict[int, DayLine] = {}
-        self._open: dict[int, Turn] = {}
-        self._since: dict[int, float] = {}
-        self._live: dict[int, str] = {}
-        self._tools: dict[int, str] = {}
         self._unfolded: set[int] = set()
         self._dirty: set[int] = set()
         self._following = True
@@ -71,6 +67,7 @@ class FeedView(VerticalScroll, can_focus=True):
         self._loading = True
         self._working = WorkingLine(look)
         self._empty = Static(id="feed--empty", markup=False)
+        self._empty.display = False
 
     def compose(self) -> Iterable[Widget]:
         """The line of Q at work is the last thing, always."""
@@ -173,26 +170,10 @@ class FeedView(VerticalScroll, can_focus=True):
             self._tell()
 
     def _track(self, turn: Turn) -> None:
-        known = self._open.get(turn.id)
-        if not turn.state.is_open:
-            self._open.pop(turn.id, None)
-            self._since.pop(turn.id, None)
-            self._live.pop(turn.id, None)
-            self._tools.pop(turn.id, None)
-            return
-        closed = self.window.find(turn.id)
-        if closed is not None and not closed.state.is_open:
-            return  # read before its outcome was stored
-        self._open[turn.id] = turn
-        if known is None:
-            age = (self.look.now() - turn.created_at).total_seconds()
-            self._since[turn.id] = self._clock() - max(age, 0.0)
-        elif known.state is not turn.state:  # it waited, and now Q is at it
-            self._since[turn.id] = self._clock()
+        self.progress.track(turn, self.window.find(turn.id))
 
     def _forget(self, turn_id: int) -> None:
-        for kept in (self._open, self._since, self._live, self._tools):
-            kept.pop(turn_id, None)
+        self.progress.forget(turn_id)
         self._unfolded.discard(turn_id)
         if self.selected == turn_id:
             near = self.window.neighbour(turn_id, 1) or self.window.neighbour(turn_id, -1)
@@ -245,15 +226,15 @@ class FeedView(VerticalScroll, can_focus=True):
     # -- what a turn looks like now ------------------------------------------------------------
 
     def _shown(self, turn: Turn) -> Shown:
-        seconds = self._clock() - self._since[turn.id] if turn.id in self._since else 0.0
+        seconds = self.progress.seconds(turn.id)
         return Shown(
             turn=turn,
-            text=self._live.get(turn.id),
+            text=self.progress.text(turn.id),
             seconds=seconds if self.look.moving else float(int(seconds)),
-            mine=turn.owner is None or turn.owner == self._owner,
+            mine=self.progress.is_mine(turn),
             answered=any(other.reply_to == turn.id for other in self.window.turns),
             unfolded=turn.id in self._unfolded,
-            tool=self._tools.get(turn.reply_to or 0, ""),
+            tool=self.progress.tool(turn.reply_to),
         )
 
     def _show(self, turn: Turn) -> None:
@@ -263,40 +244,20 @@ class FeedView(VerticalScroll, can_focus=True):
 
     def refresh_open(self) -> None:
         """Let the elapsed times of open turns go on, and the line of Q at work."""
-        for turn_id in self._open:
+        for turn_id in self.progress.ids():
             if (turn := self.window.find(turn_id)) is not None:
                 self._show(turn)
-        asked = self.asked()
-        answering = {turn.reply_to for turn in self._open.values() if turn.persona == Q}
-        if asked is None or asked.id in answering or self.window.has_newer:
+        asked = self.progress.asked()
+        if asked is None or self.progress.is_answering(asked) or self.window.has_newer:
             self._working.show(None)
         else:
             shown = self._shown(asked)
-            tool = self._tools.get(asked.id, "")
+            tool = self.progress.tool(asked.id)
             self._working.show(shown.seconds, tool=tool, mine=shown.mine)
-
-    def asked(self) -> Turn | None:
-        """The message Q works on now, in whichever qterm."""
-        pending = (turn for turn in self._open.values() if turn.state is TurnState.PENDING)
-        return next((turn for turn in pending if turn.persona == YOU), None)
-
-    def waiting(self) -> Turn | None:
-        """The newest message of this qterm that waits for its turn."""
-        mine = (
-            turn
-            for turn in self._open.values()
-            if turn.state is TurnState.QUEUED and turn.owner == self._owner
-        )
-        return max(mine, key=lambda turn: turn.id, default=None)
-
-    def has_open(self) -> bool:
-        """Whether any turn still waits for its outcome."""
-        return bool(self._open)
 
     def more_text(self, reply: Turn, delta: str) -> None:
         """More of an answer of this qterm's; drawn at most every 50 ms."""
-        known = self._live.get(reply.id)
-        self._live[reply.id] = reply.text if known is None else known + delta
+        self.progress.more(reply, delta)
         if not self._dirty:
             self.set_timer(REDRAW_SECONDS, self._flush)
         self._dirty.add(reply.id)
@@ -309,7 +270,7 @@ class FeedView(VerticalScroll, can_focus=True):
 
     def tool(self, turn_id: int, name: str) -> None:
         """Q uses a tool for this message; an empty name: no more."""
-        self._tools[turn_id] = name
+        self.progress.use(turn_id, name)
         self.refresh_open()
 
     def unfold(self, turn_id: int) -> None:

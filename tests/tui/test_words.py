@@ -1,0 +1,196 @@
+"""The parts without a screen: content, the look of a turn, the window, the commands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from textual.color import Color
+from textual.content import Content
+from textual.widgets import Input, TextArea
+
+from qterm.model import Degraded, Persona, Turn, TurnState
+from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
+from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
+from qterm.tui.look import Look, Shown, day_words, seconds_words, ticking_words, turn_content
+from qterm.tui.widgets.window import MOST, Window
+from tests.cases import cases, ids
+
+NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
+
+
+def a_turn(number: int = 1, **values: object) -> Turn:
+    turn = Turn(number, None, "you", f"text {number}", TurnState.SENT, NOW)
+    return replace(turn, **values)  # type: ignore[arg-type]
+
+
+def a_look() -> Look:
+    people = (Persona("you", "You", "cyan"), Persona("q", "Q", "nonsense"))
+    return Look({person.key: person for person in people}, lambda: NOW)
+
+
+@pytest.mark.parametrize("case", cases("text.json"), ids=ids)
+def test_content_is_never_markup_and_never_raw(case: dict[str, str]) -> None:
+    shown = plain(case["text"])
+    assert isinstance(shown, Content)
+    if "visible" in case:
+        assert shown.plain == case["visible"]
+    for bad in case.get("never", []):
+        assert bad not in shown.plain
+    assert shown.spans == [] or not any("[" in str(span.style) for span in shown.spans)
+
+
+def test_a_line_is_cut_at_a_grapheme_with_its_width_in_cells() -> None:
+    family = "👨‍👩‍👧‍👦"
+    assert one_line("a\nb\t c").plain == "a b c"
+    assert one_line("日本語です", 5).plain == "日本…"
+    assert cut_cells(f"ab{family}", 3) == "ab"
+    assert one_line("exactly", 7).plain == "exactly"
+
+
+def test_a_giant_text_is_drawn_in_part_and_says_so() -> None:
+    shown = body("x" * (SHOWN_CHARS + 1_234))
+    assert shown.plain.startswith("x" * SHOWN_CHARS)
+    assert "1,234 more characters" in shown.plain
+
+
+@pytest.mark.parametrize("colour", ["", "nonsense", "[red]", "#12", "rgb("])
+def test_a_colour_nobody_knows_is_none(colour: str) -> None:
+    assert colour_style(colour, dark=True).foreground is None
+
+
+def test_colours_stay_readable() -> None:
+    on_dark = colour_style("#000080", dark=True).foreground
+    on_light = colour_style("yellow", dark=False).foreground
+    assert on_dark is not None
+    assert on_light is not None
+    assert on_dark.brightness > Color.parse("#000080").brightness + 0.2
+    assert on_light.brightness < 0.6
+
+
+def test_durations_are_words() -> None:
+    assert seconds_words(2.94) == "2.9 s"
+    assert seconds_words(59.9) == "59 s"
+    assert seconds_words(185) == "3 min 5 s"
+    assert seconds_words(7_380) == "2 h 3 min"
+    assert seconds_words(-1) == "0.0 s"
+    assert ticking_words(4.9) == "4 s"
+
+
+def test_days_are_words() -> None:
+    assert day_words(NOW, NOW) == "Today, Monday 30 November"
+    assert day_words(NOW - timedelta(days=1), NOW) == "Yesterday, Sunday 29 November"
+    assert day_words(NOW - timedelta(days=400), NOW) == "Sunday 26 October 2025"
+
+
+def notes(turn: Turn, **values: object) -> str:
+    return turn_content(Shown(turn, **values), a_look()).plain  # type: ignore[arg-type]
+
+
+def test_each_state_has_its_note() -> None:
+    failed = a_turn(state=TurnState.FAILED, reason="No model [/].", detail="HTTP", elapsed=3.2)
+    assert "✗ failed after 3.2 s: No model [/]." in notes(failed)
+    assert "HTTP" not in notes(failed)
+    assert "HTTP" in notes(failed, unfolded=True)
+    assert "■ stopped" in notes(a_turn(state=TurnState.STOPPED))
+    assert "stopped" not in notes(a_turn(state=TurnState.STOPPED), answered=True)
+    assert "✗ interrupted" in notes(a_turn(state=TurnState.INTERRUPTED, reason="Gone."))
+    assert "waiting" in notes(a_turn(state=TurnState.QUEUED))
+    assert "without its context" in notes(a_turn(degraded=Degraded.NO_CONTEXT))
+    assert "hidden from Q" in notes(a_turn(hidden=True))
+    reply = a_turn(persona="q", elapsed=2.0)
+    assert notes(reply) == "text 1  2.0 s"
+    assert "(stopped)" in notes(replace(reply, state=TurnState.STOPPED))
+    assert "as far as" in notes(replace(reply, state=TurnState.FAILED))
+    working = replace(reply, state=TurnState.PENDING, elapsed=None)
+    assert "thinking  4 s · esc stops" in notes(working, seconds=4.0)
+    assert "in another qterm" in notes(working, mine=False)
+    assert "using a[/]b" in notes(working, tool="a[/]b")
+
+
+def test_the_window_slides_over_the_history() -> None:
+    window = Window()
+    window.replace([a_turn(n) for n in range(10, 20)], has_older=True, has_newer=False)
+    assert window.put(a_turn(20))
+    assert not window.put(a_turn(20, text="changed"))
+    found = window.find(20)
+    assert found is not None
+    assert found.text == "changed"
+    assert not window.belongs(a_turn(5))
+    assert window.belongs(a_turn(99))
+    assert window.neighbour(10, -1) is None
+    after = window.neighbour(10, 1)
+    assert after is not None
+    assert after.id == 11
+    for number in range(30, 30 + MOST):
+        window.put(a_turn(number))
+    gone = window.trim_top()
+    assert len(window.turns) == MOST
+    assert gone[0].id == 10
+    assert window.drop(30)
+    assert not window.drop(30)
+    window.put(a_turn(1))
+    window.put(a_turn(2))
+    window.trim_bottom()
+    assert window.has_newer
+    assert not window.belongs(a_turn(500))
+
+
+def test_an_outcome_is_never_undone() -> None:
+    window = Window([a_turn(1)])
+    window.put(a_turn(1, state=TurnState.PENDING))
+    found = window.find(1)
+    assert found is not None
+    assert found.state is TurnState.SENT
+
+
+def test_every_command_is_declared_well() -> None:
+    assert len({command.id for command in COMMANDS}) == len(COMMANDS)
+    for command in COMMANDS:
+        assert command.help.endswith("."), command.id
+        assert command.name, command.id
+        assert command.key or command.palette, f"{command.id} can't be reached"
+
+
+def test_no_key_means_two_things_in_one_place() -> None:
+    for place in Place:
+        keys: dict[str, str] = {}
+        for command in COMMANDS:
+            if command.place is place and command.key:
+                for key in command.key.split(","):
+                    assert key not in keys, f"{key}: {keys.get(key)} and {command.id}"
+                    keys[key] = command.id
+
+
+def test_no_editor_takes_a_key_of_the_screen() -> None:
+    taken = {
+        key.strip()
+        for editor in (TextArea, Input)
+        for binding in editor.BINDINGS
+        for key in getattr(binding, "key", "").split(",")
+    }
+    for command in COMMANDS:
+        if command.place in {Place.HOME, Place.APP} and command.key:
+            assert not set(command.key.split(",")) & taken, command.id
+
+
+def test_a_command_gives_its_binding_and_takes_the_operators_key() -> None:
+    assert len(bindings(Place.FEED)) == sum(
+        1 for command in COMMANDS if command.place is Place.FEED and command.key
+    )
+    assert keys_of("send", {}) == {"enter"}
+    assert keys_of("send", {"send": "ctrl+s, f2"}) == {"ctrl+s", "f2"}
+    assert key_words("escape,pageup") == "esc, page up"
+
+
+def test_commands_are_available_when_they_can_do_something() -> None:
+    nothing = {command.id for command in COMMANDS if command.available(Situation())}
+    assert not nothing & {"stop", "send-again", "hide", "delete", "take-back", "dismiss", "detail"}
+    turn = a_turn(state=TurnState.FAILED, detail="x")
+    full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
+    assert {command.id for command in COMMANDS if not command.available(full)} == {"write"}
+
+
+def test_stand_ins_keep_line_ends_as_terminals_paste_them() -> None:
+    assert to_editor("a\r\nb\rc") == "a\nb\nc"
