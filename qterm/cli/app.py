@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
 
 import click
 
 from qterm import __version__
-from qterm.cli import about, completion, demo, doctor, exit_codes, feed, talk
-from qterm.cli.run import Invocation, Refused, internal_error
+from qterm.cli import about, completion, demo, doctor, feed, screen, talk
+from qterm.cli.run import Invocation, run_command
 
 
 @click.group(
@@ -39,7 +38,7 @@ def qterm(context: click.Context, config: Path | None, data_dir: Path | None, de
     invocation.data_dir = data_dir or invocation.data_dir
     invocation.debug = debug or invocation.debug
     if context.invoked_subcommand is None:
-        demo.open_screen(invocation)
+        screen.open_screen(context.command, invocation)
 
 
 for _command in (
@@ -61,26 +60,8 @@ for _command in (
 
 
 def run(arguments: list[str], invocation: Invocation) -> int:
-    """Run one command line; returns its exit code. The only place that ends a command."""
-    # Until the log is open, nothing may fall through to standard error.
-    logging.getLogger("qterm").addHandler(logging.NullHandler())
-    try:
-        qterm.main(arguments, prog_name="qterm", standalone_mode=False, obj=invocation)
-    except Refused as error:
-        error.show()
-        return error.code
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return exit_codes.USAGE if isinstance(error, click.UsageError) else exit_codes.ERROR
-    except (click.Abort, KeyboardInterrupt):
-        return exit_codes.INTERRUPTED
-    except SystemExit as error:
-        return error.code if isinstance(error.code, int) else exit_codes.ERROR
-    except Exception as error:  # noqa: BLE001 - the last net: one sentence, never a traceback
-        return internal_error(error, invocation)
-    return exit_codes.OK
+    """Run one command line; returns its exit code."""
+    return run_command(qterm, arguments, invocation)
 
 
 def main() -> None:

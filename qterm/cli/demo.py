@@ -1,4 +1,4 @@
-"""`qterm` without a command opens the screen; `qterm demo` does anything as a rehearsal."""
+"""`qterm demo`: any command as a rehearsal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from contextlib import ExitStack
 
 import click
 
-from qterm.cli import exit_codes
-from qterm.cli.run import Invocation, Refused
+from qterm.cli.run import Invocation, Refused, run_command
 
 
 @click.command(
@@ -26,12 +25,12 @@ def demo(invocation: Invocation, arguments: tuple[str, ...]) -> None:
     if arguments in {("--help",), ("-h",)}:
         click.echo(click.get_current_context().get_help())
         return
-    sys.exit(rehearse(list(arguments), invocation))
+    root = click.get_current_context().find_root().command
+    sys.exit(rehearse(root, list(arguments), invocation))
 
 
-def rehearse(arguments: list[str], invocation: Invocation) -> int:
+def rehearse(root: click.Command, arguments: list[str], invocation: Invocation) -> int:
     """Run a command line inside a rehearsal; returns its exit code."""
-    from qterm.cli.app import run
     from qterm.feed.source import FeedError
     from qterm.hermes.place import HermesNotFound
     from qterm.rehearsal.demo import Rehearsal
@@ -53,19 +52,4 @@ def rehearse(arguments: list[str], invocation: Invocation) -> int:
             environ=stage.environ,
             is_demo=True,
         )
-        return run(arguments, inner)
-
-
-def open_screen(invocation: Invocation) -> None:
-    """Open the screen; a rehearsal chosen on the first-start screen follows it."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused(
-            "The screen needs a terminal; `qterm send TEXT` works without one.", exit_codes.USAGE
-        )
-    from qterm.tui.app import Leave, run_screen
-
-    outcome = run_screen(invocation.load(), environ=invocation.environ, is_demo=invocation.is_demo)
-    if outcome is Leave.REHEARSE:
-        rehearse([], invocation)
-        return
-    sys.exit(outcome.exit_code)
+        return run_command(root, arguments, inner)

@@ -88,7 +88,30 @@ def with_services(invocation: Invocation, work: Work) -> NoReturn:
     sys.exit(code)
 
 
-def internal_error(error: Exception, invocation: Invocation) -> int:
+def run_command(root: click.Command, arguments: list[str], invocation: Invocation) -> int:
+    """Run one command line; returns its exit code. The only place that ends a command."""
+    # Until the log is open, nothing may fall through to standard error.
+    logging.getLogger("qterm").addHandler(logging.NullHandler())
+    try:
+        root.main(arguments, prog_name="qterm", standalone_mode=False, obj=invocation)
+    except Refused as error:
+        error.show()
+        return error.code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return exit_codes.USAGE if isinstance(error, click.UsageError) else exit_codes.ERROR
+    except (click.Abort, KeyboardInterrupt):
+        return exit_codes.INTERRUPTED
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else exit_codes.ERROR
+    except Exception as error:  # noqa: BLE001 - the last net: one sentence, never a traceback
+        return _internal_error(error, invocation)
+    return exit_codes.OK
+
+
+def _internal_error(error: Exception, invocation: Invocation) -> int:
     """Say that qterm itself failed, and where the details lie; never a traceback."""
     log.error("internal error", exc_info=error)
     show.diagnostic(

@@ -67,7 +67,7 @@ class ModelServer:
         class Handler(_Handler):
             server_owner = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Quiet(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._closing = threading.Event()
         self._thread = threading.Thread(
@@ -102,6 +102,13 @@ class ModelServer:
         """Wait, but not beyond the server's end."""
         if seconds:
             self._closing.wait(seconds)
+
+
+class _Quiet(ThreadingHTTPServer):
+    """hermes breaks connections off when it is stopped; that is no fault to print."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: the screen is the operator's."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,0 +1,26 @@
+"""`qterm` without a command: the screen."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from qterm.cli import exit_codes
+from qterm.cli.demo import rehearse
+from qterm.cli.run import Invocation, Refused
+
+
+def open_screen(root: click.Command, invocation: Invocation) -> None:
+    """Open the screen; a rehearsal chosen on the first-start screen follows it."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused(
+            "The screen needs a terminal; `qterm send TEXT` works without one.", exit_codes.USAGE
+        )
+    from qterm.tui.app import Leave, run_screen
+
+    outcome = run_screen(invocation.load(), environ=invocation.environ, is_demo=invocation.is_demo)
+    if outcome is Leave.REHEARSE:
+        rehearse(root, [], invocation)
+        return
+    sys.exit(outcome.exit_code)
