@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -144,5 +145,6 @@ class Database:
             raise FeedError("There is no message with such a number in the feed.") from error
         finally:
             if connection.in_transaction:
-                connection.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):  # the first error is the one to tell
+                    connection.execute("ROLLBACK")
         return result

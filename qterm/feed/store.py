@@ -69,7 +69,11 @@ async def open_store(
         worker.shutdown(wait=False)
         raise
     store = Store(Database(path, opened.connection, worker), opened.notices, locks_dir, now)
-    await store.resume_wiping()
+    try:
+        await store.resume_wiping()
+    except BaseException:
+        await store.close()
+        raise
     return store
 
 

@@ -27,6 +27,10 @@ async def test_facts_keep_the_operators_order_with_the_pinned_first(store: Store
     await store.move_fact(b.id, -5)
     assert await shown(store) == ["*1 b", "*2 a", "*3 c", "-1 loose"]
 
+    await store.move_fact(a.id, 0)
+    assert await shown(store) == ["*1 a", "*2 b", "*3 c", "-1 loose"]
+    await store.move_fact(a.id, 2)
+
     assert (await store.pin_fact(a.id, pinned=False)).position == 2
     assert await shown(store) == ["*1 b", "*2 c", "-1 loose", "-2 a"]
     assert (await store.pin_fact(b.id)).position == 1  # pinned already: it stays where it is

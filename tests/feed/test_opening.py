@@ -236,13 +236,14 @@ async def test_damage_found_later_is_one_sentence(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_two_processes_append_at_once_without_loss(tmp_path: Path) -> None:
+async def test_two_processes_write_at_once_without_loss(tmp_path: Path) -> None:
     script = """
 store = await open_here()
 tell("ready")
 await heard()
 for n in range(100):
-    await store.append(NewTurn(None, "mallory", f"{n}", TurnState.SENT))
+    turn = await store.append(NewTurn(None, "q", "", TurnState.PENDING))
+    await store.update(turn.id, TurnChange(text=f"{n}", state=TurnState.SENT))
 await store.close()
 """
     async with other(tmp_path, script) as one, other(tmp_path, script) as two:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qterm.feed import store as store_module
 from qterm.feed import watching
 from qterm.feed.source import FeedChange, FeedError, TurnChange
 from qterm.feed.store import Store
@@ -49,6 +50,21 @@ async def test_several_watchers_each_get_everything(store: Store) -> None:
         while len(seen) < 3:
             seen += [turn.id for turn in (await following(watcher)).turns]
         assert seen == [turn.id for turn in turns]
+
+
+async def test_own_changes_do_not_wait_for_the_next_look(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "WATCH_SECONDS", PATIENCE * 10)
+    watcher = store.watch()
+    following_it = asyncio.create_task(following(watcher))
+    await store.page(None)
+    turn = await store.append(said("x"))
+    assert await following_it == FeedChange(turns=(turn,))
+    fact = await store.add_fact("y")
+    assert await following(watcher) == FeedChange(facts=True)
+    await store.remove_fact(fact.id)
+    assert await following(watcher) == FeedChange(facts=True)
 
 
 async def test_many_changes_come_in_batches_without_loss(
