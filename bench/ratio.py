@@ -1,4 +1,4 @@
-"""Two things measured in turn, A B A B …, and the ratio of their medians."""
+"""Two things measured in turn, A B A B …, and the ratio pair by pair."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Ratio:
 
     @property
     def value(self) -> float:
-        """The median of A over the median of B."""
-        return statistics.median(self.a) / statistics.median(self.b)
+        """The median of the pairs' ratios: a pair is measured together, so drift cancels out."""
+        return statistics.median(a / b for a, b in zip(self.a, self.b, strict=True))
 
     def __str__(self) -> str:
         """One line for the table."""

@@ -29,9 +29,7 @@ class ChatFrame(msgspec.Struct, frozen=True, rename="camel", tag_field="t", tag=
 
         Raises TypeError, which msgspec reports as its own error while decoding.
         """
-        if self.task_id is None and not isinstance(
-            self.context, str | None | msgspec.UnsetType
-        ):
+        if self.task_id is None and not isinstance(self.context, str | None | msgspec.UnsetType):
             raise TypeError("Expected `str | null` - at `$.context`")
 
     @property

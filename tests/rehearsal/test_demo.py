@@ -123,7 +123,7 @@ def test_it_is_gone_after_a_signal(outer: dict[str, str], number: signal.Signals
 
 async def test_a_real_hermes_answers_from_the_feed(outer: dict[str, str]) -> None:
     """One turn, as qterm makes it: the model got the block, and quotes Moneypenny from it."""
-    from qterm.conversation import Finished
+    from qterm.events import Finished
     from qterm.frame import ChatFrame
     from qterm.services import open_services
 
