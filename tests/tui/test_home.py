@@ -228,6 +228,31 @@ async def test_the_view_stays_where_it_is_when_older_turns_are_put_on_top(tmp_pa
             assert now == first
 
 
+async def test_one_page_up_is_one_page_whatever_is_loaded_meanwhile(tmp_path: Path) -> None:
+    def turns_shown() -> list[str]:
+        return [line for line in screen_text(on.app).splitlines() if "turn " in line]
+
+    async with stage(tmp_path) as on:
+        for number in range(1, 200):
+            await on.post("mallory", f"turn {number:03}: " + "all of it went well. " * (number % 4))
+        async with on.shown() as pilot:
+            feed = home(on).feed
+            for _ in range(3):
+                top = turns_shown()[0]
+                await pilot.press("pageup")
+                await until(pilot, lambda: feed.is_settled)
+                shown = turns_shown()
+                assert shown[0] < top  # further up,
+                assert shown[-1] >= top or top in shown  # but by no more than a page
+            first = feed.window.turns[0].id
+            feed.scroll_to(y=2, animate=False, immediate=True)
+            held = feed.top_turn(feed.scroll_y)
+            assert held is not None
+            await until(pilot, lambda: feed.window.turns[0].id < first and feed.is_settled)
+            assert feed.top_turn(feed.scroll_y) == held
+            assert feed.window.turns[0].id >= first - PAGE
+
+
 async def test_the_newest_is_followed_only_at_the_end(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         for number in range(60):

@@ -269,6 +269,11 @@ class HomeScreen(HomeCommands):
         return self.told_context is not None
 
     @property
+    def hermes_is_known(self) -> bool:
+        """Whether it is known which hermes answers."""
+        return bool(self._version)
+
+    @property
     def draft_is_known(self) -> bool:
         """False until the stored draft was read: till then it must not be written over."""
         return self._draft_read

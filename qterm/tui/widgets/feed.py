@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message
-from textual.widget import Widget
+from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
 from qterm.model import YOU, Owner, Turn
@@ -65,6 +65,7 @@ class FeedView(VerticalScroll, can_focus=True):
         self._following = True
         self._held: tuple[Widget, int] | None = None
         self._loading = True
+        self._check_due = False
         self._working = WorkingLine(look)
         self._empty = Static(id="feed--empty", markup=False)
         self._empty.display = False
@@ -119,7 +120,8 @@ class FeedView(VerticalScroll, can_focus=True):
 
     def _loaded(self) -> None:
         self._loading = False
-        self.call_after_refresh(self._check_edges)
+        self._check_due = True  # once the new turns have their heights
+        self.refresh(layout=True)
 
     def _check_edges(self) -> None:
         if self._loading or not self.window.turns or not self.is_attached:
@@ -190,22 +192,25 @@ class FeedView(VerticalScroll, can_focus=True):
             if days.get(i) != str(line.content)
         ]
         self._let_go(leaving)
+        mounting: list[AwaitMount] = []
         before: Widget = self._working
         for turn in reversed(self.window.turns):
             view = self._views.get(turn.id)
             if view is None:
                 view = self._views[turn.id] = TurnView(self._shown(turn), self.look)
                 view.set_class(turn.id == self.selected, "-selected")
-                self.mount(view, before=before)
+                mounting.append(self.mount(view, before=before))
             before = view
             if turn.id in days:
                 line = self._days.get(turn.id)
                 if line is None:
                     line = self._days[turn.id] = DayLine(days[turn.id])
-                    self.mount(line, before=before)
+                    mounting.append(self.mount(line, before=before))
                 before = line
-        if leaving:
-            await _remove(leaving)
+        for mounted in mounting:
+            await mounted
+        for widget in leaving:
+            await widget.remove()
         if self.selected is not None and self.selected not in wanted:
             self._select(None)
         self._empty.display = not self.window.turns
@@ -309,6 +314,9 @@ class FeedView(VerticalScroll, can_focus=True):
             self.set_reactive(Widget.scroll_y, float(target))
             self.set_reactive(Widget.scroll_target_y, self.scroll_target_y + moved)
             self.vertical_scrollbar.position = target
+        if self._check_due:
+            self._check_due = False
+            self.call_later(self._check_edges)
         return result
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -316,15 +324,17 @@ class FeedView(VerticalScroll, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         at_end = new_value >= self.max_scroll_y and not self.window.has_newer
         self._following = at_end
-        self._held = None if at_end else self._top(new_value)
+        self._held = None if at_end else self.top_turn(new_value)
         if at_end and self.unseen:
             self._seen()
         self._check_edges()
 
-    def _top(self, scroll_y: float) -> tuple[Widget, int] | None:
-        for view in self.children:
-            region = view.virtual_region
-            if view.display and region.bottom > scroll_y:
+    def top_turn(self, scroll_y: float) -> tuple[Widget, int] | None:
+        """The first turn in view, and how far above the view it begins. Never a day line: those
+        come and go with the turns around them."""
+        for turn in self.window.turns:
+            view = self._views.get(turn.id)
+            if view is not None and (region := view.virtual_region).bottom > scroll_y:
                 return view, int(scroll_y) - region.y
         return None
 
@@ -332,6 +342,11 @@ class FeedView(VerticalScroll, can_focus=True):
     def following(self) -> bool:
         """Whether the view stays at the newest turn."""
         return self._following
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every page that was wanted has come and is laid out."""
+        return not (self._loading or self._check_due)
 
     def follow(self) -> None:
         """Go to the end of what is mounted and stay there."""
@@ -383,8 +398,3 @@ class FeedView(VerticalScroll, can_focus=True):
     def selected_turn(self) -> Turn | None:
         """The highlighted turn."""
         return None if self.selected is None else self.window.find(self.selected)
-
-
-async def _remove(widgets: list[Widget]) -> None:
-    for widget in widgets:
-        await widget.remove()
