@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import pytest
 
 from qterm.cli.app import run
 from qterm.cli.run import Invocation
+from tests.cli.stage import Stage
+from tests.hermes.fakes import FakeHermes
 
 
 @dataclass
@@ -61,3 +63,19 @@ def qterm(
         return Result(code, captured.out.decode(), captured.err.decode())
 
     return call
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    hermes = FakeHermes(tmp_path / "fake")
+    (tmp_path / "config.toml").write_text(
+        f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\n'
+    )
+    made = Stage(tmp_path, hermes)
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    for child in made.children():
+        child.kill()
