@@ -19,7 +19,7 @@ from textual.screen import Screen
 from qterm.services import FirstStart, Services
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
 from qterm.tui.content import plain, to_editor
-from qterm.tui.ending import Leave, signals_leave
+from qterm.tui.ending import Leave, interrupts_go_elsewhere, signals_leave
 from qterm.tui.look import Look
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
 from qterm.tui.screens.home import NEEDS, HomeScreen
@@ -117,7 +117,7 @@ class QtermApp(App[Leave], inherit_bindings=False):
         try:
             place = self.services.find_hermes()
             environ = child_environment(self.services.environ, place.home)
-            with self.suspend():
+            with interrupts_go_elsewhere(), self.suspend():
                 code = subprocess.run(setup_command(place), env=environ, check=False).returncode
         except HermesNotFound as error:
             self.notify(str(error), severity="error")

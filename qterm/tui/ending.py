@@ -81,6 +81,16 @@ def signals_leave(app: App[Leave], leave: Callable[[Leave], None]) -> Iterator[N
             watchdog.cancel()
 
 
+@contextmanager
+def interrupts_go_elsewhere() -> Iterator[None]:
+    """While another program has the terminal, ctrl+c is for that program, as in a shell."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # not ignored: that would be inherited
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _let_go_of_dead_terminal() -> bool:
     """Put /dev/null in the place of a terminal that is gone, so that nothing fails or waits there.
 

@@ -6,13 +6,15 @@ import asyncio
 import sys
 from pathlib import Path
 
+import msgspec
+
 from qterm.hermes.way import Failed, FailureKind, HermesEvent, HermesRequest, Replied, TextDelta
 from qterm.model import Persona
 from qterm.services import Services
 from qterm.settings.schema import Settings
 from qterm.tui import app as tui
 from tests.cases import cases
-from tests.tui.stage import Stage, changed, stage
+from tests.tui.stage import NO_MODEL, READY, Stage, changed, stage
 
 TEXTS = [str(case["text"]) for case in cases("text.json")]
 
@@ -54,13 +56,27 @@ async def held(on: Stage) -> None:
     on.way.hold()
 
 
+def setup_settings(folder: Path) -> Settings:
+    """A hermes whose setup asks something and waits."""
+    fake = folder / "hermes"
+    fake.write_text(f"#!{sys.executable}\nprint('A question:', flush=True)\ninput()\n")
+    fake.chmod(0o755)
+    defaults = Settings()
+    hermes = msgspec.structs.replace(
+        defaults.hermes, command=(str(fake),), home=str(folder / "home")
+    )
+    return changed(defaults, hermes=hermes)
+
+
 async def main(folder: Path, scene: str) -> int:
     """Show the scene until it is left."""
     settings = odd_settings() if scene == "odd" else Settings()
+    settings = setup_settings(folder) if scene == "setup" else settings
+    state = NO_MODEL if scene == "setup" else READY
     notices = tuple(TEXTS) if scene == "odd" else ()
     script = odd_answers if scene == "odd" else None
-    async with stage(folder, settings=settings, script=script, notices=notices) as on:
-        await {"odd": odd, "plain": plain, "held": held}[scene](on)
+    async with stage(folder, settings=settings, script=script, notices=notices, state=state) as on:
+        await {"odd": odd, "held": held}.get(scene, plain)(on)
         if scene == "odd":
             loop = asyncio.get_running_loop()
             make = tui.make_app

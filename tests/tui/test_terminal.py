@@ -176,3 +176,17 @@ def test_a_plain_terminal_works(tmp_path: Path, environ: dict[str, str]) -> None
         terminal.shows("Hi.")
         terminal.type("\x11")
         assert terminal.ended() == 0
+
+
+def test_ctrl_c_in_hermes_setup_ends_that_and_not_qterm(tmp_path: Path) -> None:
+    with scene(tmp_path, "setup") as terminal:
+        terminal.shows("Set up")
+        terminal.type("s")
+        terminal.shows("A question:")
+        terminal.type("\x03")
+        terminal.shows("Look around")
+        terminal.type("l")
+        terminal.shows("Write to Q")
+        terminal.shows("Mallory")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
