@@ -15,7 +15,10 @@ YOU = "you"
 Q = "q"
 """Q's persona key. Nobody can post as it (rule C4)."""
 
-RESERVED_PERSONAS = frozenset({YOU, Q})
+QTERM = "qterm"
+"""The key of qterm's own lines in a thread ("reopened: Q starts fresh"). Never told to Q."""
+
+RESERVED_PERSONAS = frozenset({YOU, Q, QTERM})
 
 
 class TurnState(StrEnum):
@@ -103,7 +106,7 @@ class Turn:
     `id` grows with time over the whole feed. `task_id` None is the home thread. `reply_to` is set
     on Q's turns: the operator's turn it answers. `reason` is one sentence for a turn that did not
     end well, `detail` what can be unfolded below it. `elapsed` is in seconds. `again_of` is the
-    turn whose text this one sends once more.
+    turn whose text this one sends once more. `run` is the task's run (0 at home).
     """
 
     id: int
@@ -120,6 +123,60 @@ class Turn:
     elapsed: float | None = None
     owner: Owner | None = None
     again_of: int | None = None
+    run: int = 0
+
+
+class TaskState(StrEnum):
+    """Where a task stands. A done or cancelled one is read-only until it is reopened (rule S8)."""
+
+    OPEN = "open"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The hermes session a task's run is bound to (rule S3).
+
+    `id` is what hermes calls it, `hermes` which hermes it lives in (machine and home), `name` the
+    title qterm gave it, empty as long as that has not worked.
+    """
+
+    id: str
+    hermes: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task with its thread.
+
+    `run` counts from 1 and grows when the task is reopened. `lost` is how many sessions of this
+    run hermes no longer has (rule S5). `turns` counts the operator's and Q's turns of this run,
+    `seen` is the newest turn that was on the screen, `newest` the newest there is (0 for none).
+    """
+
+    id: str
+    title: str
+    state: TaskState
+    cwd: str
+    run: int
+    created_at: datetime
+    session: Session | None = None
+    lost: int = 0
+    turns: int = 0
+    seen: int = 0
+    newest: int = 0
+
+    @property
+    def session_name(self) -> str:
+        """The name a session of this run should have (rules S1 and S2)."""
+        return f"q-task-{self.id}" + (f"-r{self.run}" if self.run > 1 else "")
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether something has come that was not on the screen yet."""
+        return self.newest > self.seen
 
 
 @dataclass(frozen=True, slots=True)

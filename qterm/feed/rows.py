@@ -12,7 +12,7 @@ from qterm.model import Degraded, Owner, Turn, TurnState, utc
 
 COLUMNS = (
     "id, task_id, persona, text, state, created_at, reply_to, hidden, degraded, reason, detail, "
-    "elapsed, owner, again_of"
+    "elapsed, owner, again_of, run"
 )
 """The columns that `turn_of` reads, in its order."""
 
@@ -52,6 +52,7 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
         elapsed=row[11],
         owner=None if row[12] is None else Owner.parse(row[12]),
         again_of=row[13],
+        run=row[14],
     )
 
 

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from qterm.model import Degraded, Fact, Mode, Owner, Turn, TurnState
+from qterm.model import (
+    Degraded,
+    Fact,
+    Mode,
+    Owner,
+    Session,
+    Task,
+    TaskState,
+    Turn,
+    TurnState,
+)
 
 
 class FeedError(Exception):
@@ -21,7 +31,10 @@ class TurnGoneError(FeedError):
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """A turn about to be stored. Texts are stored as they are, but NUL and lone surrogates."""
+    """A turn about to be stored. Texts are stored as they are, but NUL and lone surrogates.
+
+    It belongs to the run its task is at.
+    """
 
     task_id: str | None
     persona: str
@@ -59,6 +72,7 @@ class FeedChange:
     deleted: tuple[int, ...] = ()
     facts: bool = False
     mode: bool = False
+    tasks: bool = False
 
 
 class FeedSource(Protocol):
@@ -80,9 +94,15 @@ class FeedSource(Protocol):
         ...
 
     async def transcript(
-        self, task_id: str | None, *, before: int | None = None, limit: int, chars: int
+        self,
+        task_id: str | None,
+        *,
+        run: int = 0,
+        before: int | None = None,
+        limit: int,
+        chars: int,
     ) -> tuple[list[Turn], int]:
-        """The last `limit` said, unhidden turns before an id, oldest first (rule C5).
+        """The last `limit` said, unhidden turns of a run before an id, oldest first (rule C5).
 
         Each text has at most `chars` code points. Comes with how many older said turns were
         left out, counted up to 1,000. The cost does not grow with the feed.
@@ -143,6 +163,42 @@ class FeedSource(Protocol):
 
     async def remove_fact(self, fact_id: int) -> Fact:
         """Remove a fact; returns what it was."""
+        ...
+
+    async def tasks(self) -> list[Task]:
+        """All tasks: the open ones first, each part with the newest words first."""
+        ...
+
+    async def task(self, task_id: str) -> Task | None:
+        """One task; None when there is none."""
+        ...
+
+    async def add_task(self, title: str, cwd: str) -> Task:
+        """Begin a task, with an id that was never used (rule S1); no session is made."""
+        ...
+
+    async def rename_task(self, task_id: str, title: str) -> Task:
+        """Give a task another title; its session keeps its name."""
+        ...
+
+    async def end_task(self, task_id: str, state: TaskState) -> Task:
+        """Make an open task done or cancelled."""
+        ...
+
+    async def reopen_task(self, task_id: str) -> Task:
+        """Open a done or cancelled task again: the next run, without a session (rule S2)."""
+        ...
+
+    async def bind(self, task_id: str, run: int, session: Session) -> Task:
+        """Bind a run to a session (rule S3); nothing changes when the task is at another run."""
+        ...
+
+    async def unbind(self, task_id: str, run: int, session_id: str) -> Task:
+        """Let go of a session hermes no longer has (rule S5), if it still is the bound one."""
+        ...
+
+    async def mark_seen(self, task_id: str, turn_id: int) -> None:
+        """Note that a thread's turns up to this one were on the screen."""
         ...
 
     async def mode(self) -> Mode | None:

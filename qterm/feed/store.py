@@ -19,12 +19,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from qterm.feed import facts, locks, opening, turns, watching, wiping
+from qterm.feed import facts, locks, opening, tasks, turns, watching, wiping
 from qterm.feed.database import Database
 from qterm.feed.migrations import Step, steps
 from qterm.feed.search import search
 from qterm.feed.source import FeedChange, FeedError, NewTurn, TurnChange
-from qterm.model import Fact, Mode, Owner, Turn
+from qterm.model import Fact, Mode, Owner, Session, Task, TaskState, Turn
 
 WATCH_SECONDS = 0.25
 """How often a watcher looks for what other processes did."""
@@ -136,10 +136,16 @@ class Store:
         return await self._database.read(turns.one, turn_id)
 
     async def transcript(
-        self, task_id: str | None, *, before: int | None = None, limit: int, chars: int
+        self,
+        task_id: str | None,
+        *,
+        run: int = 0,
+        before: int | None = None,
+        limit: int,
+        chars: int,
     ) -> tuple[list[Turn], int]:
-        """The last said, unhidden turns before an id, and how many older ones (rule C5)."""
-        return await self._database.read(turns.transcript, task_id, before, limit, chars)
+        """The last said, unhidden turns of a run before an id, and how many older (rule C5)."""
+        return await self._database.read(turns.transcript, task_id, run, before, limit, chars)
 
     async def append(self, turn: NewTurn) -> Turn:
         """Store a turn; it is on the disk when this returns."""
@@ -185,6 +191,44 @@ class Store:
         while found := await self.page(task_id, after=last, limit=chunk):
             yield found
             last = found[-1].id
+
+    # Tasks
+
+    async def tasks(self) -> list[Task]:
+        """All tasks: the open ones first, each part with the newest words first."""
+        return await self._database.read(tasks.tasks)
+
+    async def task(self, task_id: str) -> Task | None:
+        """One task; None when there is none."""
+        return await self._database.read(tasks.one, task_id)
+
+    async def add_task(self, title: str, cwd: str) -> Task:
+        """Begin a task; raises FeedError for one without a title."""
+        return await self._write(tasks.add, title, cwd, self._now())
+
+    async def rename_task(self, task_id: str, title: str) -> Task:
+        """Give a task another title; its session keeps its name."""
+        return await self._write(tasks.rename, task_id, title)
+
+    async def end_task(self, task_id: str, state: TaskState) -> Task:
+        """Make an open task done or cancelled; raises FeedError when it is not open."""
+        return await self._write(tasks.end, task_id, state)
+
+    async def reopen_task(self, task_id: str) -> Task:
+        """The next run, without a session (rule S2); raises FeedError when it is open."""
+        return await self._write(tasks.reopen, task_id)
+
+    async def bind(self, task_id: str, run: int, session: Session) -> Task:
+        """Bind a run to a session (rule S3)."""
+        return await self._write(tasks.bind, task_id, run, session)
+
+    async def unbind(self, task_id: str, run: int, session_id: str) -> Task:
+        """Let go of a lost session (rule S5), if it still is the bound one."""
+        return await self._write(tasks.unbind, task_id, run, session_id)
+
+    async def mark_seen(self, task_id: str, turn_id: int) -> None:
+        """Note that a thread's turns up to this one were on the screen."""
+        await self._write(tasks.mark_seen, task_id, turn_id)
 
     # Facts, mode, drafts
 

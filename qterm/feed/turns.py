@@ -17,7 +17,7 @@ OLDER_CAP = 1_000
 """How far the turns left out of a transcript are counted."""
 
 _MAX_ID = 2**63 - 1
-_SAID = "hidden = 0 AND state IN ('sent', 'stopped')"
+_SAID = "hidden = 0 AND state IN ('sent', 'stopped') AND persona <> 'qterm'"
 _OPEN = "state IN ('queued', 'pending')"
 
 ENDED_PENDING = "qterm ended before Q had answered."
@@ -51,33 +51,37 @@ def one(connection: sqlite3.Connection, turn_id: int) -> Turn | None:
 def transcript(
     connection: sqlite3.Connection,
     task_id: str | None,
+    run: int,
     before: int | None,
     limit: int,
     chars: int,
 ) -> tuple[list[Turn], int]:
-    """The last said, unhidden turns, oldest first, and how many older ones there are (rule C5)."""
+    """The last said, unhidden turns of a run, oldest first, and how many older ones (rule C5)."""
     columns = COLUMNS.replace(" text,", f" substr(text, 1, {chars:d}),")
     until = _MAX_ID if before is None else before
     rows = connection.execute(
         f"SELECT {columns} FROM turns INDEXED BY turns_said "
-        f"WHERE task_id IS ? AND id < ? AND {_SAID} ORDER BY id DESC LIMIT ?",
-        (task_id, until, max(limit, 0)),
+        f"WHERE task_id IS ? AND run = ? AND id < ? AND {_SAID} ORDER BY id DESC LIMIT ?",
+        (task_id, run, until, max(limit, 0)),
     ).fetchall()
     (older,) = connection.execute(
         "SELECT count(*) FROM (SELECT 1 FROM turns INDEXED BY turns_said "
-        f"WHERE task_id IS ? AND id < ? AND {_SAID} LIMIT {OLDER_CAP})",
-        (task_id, rows[-1][0] if rows else until),
+        f"WHERE task_id IS ? AND run = ? AND id < ? AND {_SAID} LIMIT {OLDER_CAP})",
+        (task_id, run, rows[-1][0] if rows else until),
     ).fetchone()
     return [turn_of(row) for row in reversed(rows)], older
 
 
 def append(connection: sqlite3.Connection, turn: NewTurn, now: datetime) -> Turn:
     """Store a turn; an owner is kept only with an open state."""
+    task_id = None if turn.task_id is None else storable(turn.task_id)
     row = connection.execute(
-        "INSERT INTO turns (task_id, persona, text, state, created_at, reply_to, owner, again_of, "
-        f"rev) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING {COLUMNS}",
+        "INSERT INTO turns (run, task_id, persona, text, state, created_at, reply_to, owner, "
+        "again_of, rev) VALUES (coalesce((SELECT run FROM tasks WHERE id = ?), 0), "
+        f"?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING {COLUMNS}",
         (
-            None if turn.task_id is None else storable(turn.task_id),
+            task_id,
+            task_id,
             storable(turn.persona),
             storable(turn.text),
             turn.state,

@@ -57,5 +57,6 @@ def look(connection: sqlite3.Connection, since: int) -> Look:
         deleted=tuple(row[0] for row in deleted),
         facts=bool(others["facts"]),
         mode=bool(others["mode"]),
+        tasks=bool(others["tasks"]),
     )
     return Look(change if change != FeedChange() else None, until, more)

@@ -54,7 +54,7 @@ CALLS: dict[str, Callable[[sqlite3.Connection], object]] = {
     "page": lambda c: turns.page(c, None, None, None, 50),
     "page before": lambda c: turns.page(c, None, 500, None, 50),
     "page after": lambda c: turns.page(c, None, None, 500, 50),
-    "transcript": lambda c: turns.transcript(c, None, None, 16, 1000),
+    "transcript": lambda c: turns.transcript(c, None, 0, None, 16, 1000),
     "open turns": lambda c: turns.open_turns(c, None),
     "first in the queue": lambda c: turns.is_first(c, None, 10**9),
     "orphans": turns.interrupt_orphans,
@@ -79,9 +79,9 @@ def test_rule_c2_the_cost_of_a_call_does_not_grow(
 
 def test_what_was_left_out_is_counted_up_to_a_thousand(connection: sqlite3.Connection) -> None:
     grow(connection, 916, state="sent", task=None)
-    assert turns.transcript(connection, None, None, 16, 9)[1] == 900
+    assert turns.transcript(connection, None, 0, None, 16, 9)[1] == 900
     grow(connection, FEW, state="sent", task=None)
-    assert turns.transcript(connection, None, None, 16, 9)[1] == 1000
+    assert turns.transcript(connection, None, 0, None, 16, 9)[1] == 1000
 
 
 def test_a_store_is_opened_without_heavy_modules(tmp_path: Path) -> None:

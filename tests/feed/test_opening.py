@@ -207,7 +207,7 @@ async def test_a_full_disk_stores_nothing_by_halves_and_keeps_what_is_there(
 async def test_a_disk_that_is_full_from_the_start_is_said_so(tmp_path: Path) -> None:
     from qterm.feed.migrations import Step, steps
 
-    (first,) = steps()
+    first = steps()[0]
     too_much = Step(1, "PRAGMA max_page_count = 5;" + first.sql)
     with pytest.raises(FeedError, match="disk is full"):
         await open_in(tmp_path, migrations=[too_much])

@@ -18,7 +18,10 @@ SECRET = "ZQXWVYKJ"
 TRACES = [SECRET.encode()] + [SECRET[n : n + 3].lower().encode() for n in range(6)]
 """The word, and its trigrams as the search index keeps them."""
 
-NEXT_STEP = Step(2, "ALTER TABLE turns ADD COLUMN colour TEXT NOT NULL DEFAULT '';")
+NEXT_STEP = Step(
+    steps()[-1].version + 1,
+    "ALTER TABLE turns ADD COLUMN colour TEXT NOT NULL DEFAULT '';",
+)
 
 
 def traces(folder: Path) -> list[str]:
@@ -100,7 +103,7 @@ async def test_the_copy_made_before_an_upgrade_is_wiped_as_well(tmp_path: Path) 
     assert traces(tmp_path) == []
     connection = sqlite3.connect(copy)
     assert connection.execute("SELECT max(id), count(*) FROM turns").fetchone() == (kept.id, 21)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (NEXT_STEP.version - 1,)
     connection.close()
 
 
