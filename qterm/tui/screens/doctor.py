@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
 
 from qterm.services import Services
 from qterm.tui.content import plain
 from qterm.tui.screens.sheets import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from qterm.doctor import Check
 
@@ -49,21 +52,20 @@ class DoctorScreen(Sheet):
             log.exception("the doctor failed")
             self.show(plain(f"The doctor itself failed ({type(error).__name__}); see the log."))
             return
-        self.show(checks_text(checks))
+        await self.query_one("#sheet--text").remove()
+        await self.query_one(VerticalScroll).mount_all(_rows(checks))
 
 
-def checks_text(checks: Sequence[Check]) -> Content:
-    """One line a check, and the mend below it."""
-    lines: list[Content] = []
+def _rows(checks: Sequence[Check]) -> Iterable[Widget]:
+    """One row a check, with the mend below what was found."""
     for check in checks:
         mark, style = _MARKS.get(check.state, _MARKS["info"])
-        lines.append(
-            Content.assemble(
-                Content.styled(f"{mark} ", style),
-                plain(check.title, "bold"),
-                plain(f"  {check.sentence}"),
-            )
-        )
+        title = Content.assemble(Content.styled(f"{mark} ", style), plain(check.title))
+        found = plain(check.sentence)
         if check.mend:
-            lines.append(Content.assemble("  → ", plain(check.mend)))
-    return Content("\n").join(lines)
+            found = Content.assemble(found, "\n→ ", plain(check.mend))
+        yield Horizontal(
+            Static(title, markup=False, classes="doctor--title"),
+            Static(found, markup=False, classes="help--text"),
+            classes="help--row",
+        )
