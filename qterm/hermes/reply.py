@@ -91,17 +91,17 @@ def reader_for(shape: Shape) -> ReplyReader:
     return readers[shape]()
 
 
-def session_is_gone(export_stdout: str, session: str) -> bool:
-    """Whether `hermes sessions export - --session-id ID` shows that there is no such session.
+def exported_session(export_stdout: str, session: str) -> Mapping[str, Any] | None:
+    """The session in what `hermes sessions export - --session-id ID` printed, None without one.
 
-    Only the lack of a JSON line with that id proves it (rule S5); what else is printed does not
-    matter. The caller makes sure that the export itself ran to its end.
+    Only the lack of a JSON line with that id proves that it is gone (rule S5); what else is
+    printed does not matter. The caller makes sure that the export itself ran to its end.
     """
     for line in export_stdout.splitlines():
         found = _json_object(line)
         if found is not None and found.get("id") == session:
-            return False
-    return True
+            return found
+    return None
 
 
 def is_usage_error(exit_code: int, reader: ReplyReader, usage: Mapping[str, Any] | None) -> bool:

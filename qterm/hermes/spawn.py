@@ -8,20 +8,22 @@ import dataclasses
 import json
 import logging
 import os
+import platform
 import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from qterm.hermes import capabilities as probing
-from qterm.hermes import failures, processes
-from qterm.hermes.argv import Call, Unfit, base, build_call, carries, in_force
+from qterm.hermes import failures
+from qterm.hermes.argv import Call, Unfit, build_call, carries, in_force
 from qterm.hermes.environment import child_environment
 from qterm.hermes.model_state import model_state
 from qterm.hermes.pictures import is_picture
 from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace, HermesUnusable
 from qterm.hermes.processes import CLOSING, STOPPING, Child, Stream
-from qterm.hermes.reply import is_usage_error, reader_for, session_is_gone
+from qterm.hermes.reply import is_usage_error, reader_for
+from qterm.hermes.sessions import Sessions
 from qterm.hermes.turn import Halted, RunningTurn
 from qterm.hermes.way import (
     Approvals,
@@ -30,6 +32,8 @@ from qterm.hermes.way import (
     HermesEvent,
     HermesRequest,
     Outcome,
+    SessionRecord,
+    SessionState,
     Started,
     Stopped,
 )
@@ -79,7 +83,7 @@ class SpawnWay:
         self._probing = asyncio.Lock()
         self._closed = False
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         """Whether a call can take this text at all (rule C6); never starts the turn.
 
         True where hermes can't be asked: `send` then says why.
@@ -88,7 +92,35 @@ class SpawnWay:
             known = await self._capabilities(await asyncio.to_thread(self._find))
         except (HermesNotFound, HermesUnusable):
             return True
-        return carries(known, prompt, self._approvals, is_task=session is not None) is None
+        return carries(known, prompt, self._approvals, is_task=is_task) is None
+
+    async def identity(self) -> str:
+        """Which hermes this is, `MACHINE:HOME`; empty where there is none (rule S3)."""
+        try:
+            place = await asyncio.to_thread(self._find)
+        except HermesNotFound:
+            return ""
+        return f"{platform.node()}:{place.home.resolve()}"
+
+    async def name_session(self, session: str, name: str) -> bool:
+        """Give a session a title; whether it has it now (rule S3)."""
+        sessions = await self._sessions()
+        return sessions is not None and await sessions.name(session, name)
+
+    async def read_session(self, session: str) -> SessionRecord:
+        """What hermes holds under this id."""
+        sessions = await self._sessions()
+        if sessions is None:
+            return SessionRecord(SessionState.UNKNOWN)
+        return await sessions.read(session)
+
+    async def _sessions(self) -> Sessions | None:
+        try:
+            place = await asyncio.to_thread(self._find)
+            return Sessions(place, await self._capabilities(place), self._environ)
+        except (HermesNotFound, HermesUnusable) as error:
+            log.warning("hermes's sessions can't be asked: %s", error)
+            return None
 
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
         """Run one turn; see HermesWay.send."""
@@ -217,7 +249,9 @@ class SpawnWay:
         if failed.kind not in {FailureKind.PROVIDER, FailureKind.CRASHED}:
             return failed
         if request.session is not None:
-            if not await self._session_is_gone(place, known, request.session):
+            sessions = Sessions(place, known, self._environ)
+            record = await sessions.read(request.session)
+            if record.state is not SessionState.GONE:
                 return failed
             kind, reason = FailureKind.SESSION_LOST, failures.SESSION_LOST
         else:
@@ -289,22 +323,6 @@ class SpawnWay:
             yield name
         finally:
             Path(name).unlink(missing_ok=True)
-
-    async def _session_is_gone(self, place: HermesPlace, known: Capabilities, session: str) -> bool:
-        """Whether hermes provably no longer has the session (rule S5); False when in doubt."""
-        argv = [*base(place, known), "sessions", "export", "-", "--session-id", session]
-        try:
-            finished = await processes.run(
-                argv,
-                env=child_environment(self._environ, place.home),
-                cwd=place.home,
-                seconds=_EXPORT_SECONDS,
-                limit=64 << 20,
-            )
-        except (OSError, TimeoutError):
-            return False
-        crashed = finished.code not in {0, 1} or "Traceback (most recent" in finished.err
-        return not (crashed or finished.cut) and session_is_gone(finished.out, session)
 
     # What hermes can do
 

@@ -23,7 +23,9 @@ __all__ = [
     "HermesWay",
     "Outcome",
     "Replied",
+    "SessionRecord",
     "SessionSeen",
+    "SessionState",
     "Started",
     "Stopped",
     "TextDelta",
@@ -127,11 +129,43 @@ Outcome = Replied | Failed | Stopped
 HermesEvent = Started | SessionSeen | TextDelta | ToolSeen | Outcome
 
 
+class SessionState(StrEnum):
+    """Whether hermes has a session. Only GONE lets go of a binding (rule S5)."""
+
+    THERE = "there"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session as hermes keeps it: its title, and each message's role and text in order."""
+
+    state: SessionState
+    title: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+
+
 class HermesWay(Protocol):
     """A way to talk with hermes."""
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         """Whether a call can take this text at all (rule C6); never starts the turn."""
+        ...
+
+    async def identity(self) -> str:
+        """Which hermes this is, `MACHINE:HOME`: a session id means something only there (S3).
+
+        Empty where there is no hermes; `send` then says why.
+        """
+        ...
+
+    async def name_session(self, session: str, name: str) -> bool:
+        """Give a session a title; whether it has it now. Never raises (rule S3)."""
+        ...
+
+    async def read_session(self, session: str) -> SessionRecord:
+        """What hermes holds under this id. Never raises."""
         ...
 
     def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:

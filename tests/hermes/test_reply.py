@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from qterm.hermes import failures
 from qterm.hermes.argv import Shape
-from qterm.hermes.reply import ReplyReader, is_usage_error, reader_for, session_is_gone
+from qterm.hermes.reply import ReplyReader, exported_session, is_usage_error, reader_for
 from qterm.hermes.way import (
     Failed,
     FailureKind,
@@ -65,7 +65,8 @@ def test_case(case: dict[str, Any]) -> None:
     if "session" in case:
         assert outcome.session == case["session"]
     if "export" in case:
-        assert session_is_gone(case["export"], case["bound"]) is case["session_lost"]
+        gone = exported_session(case["export"], case["bound"]) is None
+        assert gone is case["session_lost"]
 
 
 @pytest.mark.parametrize("case", TURNS, ids=ids)
@@ -300,11 +301,11 @@ def test_exit_2_with_a_usage_file_is_a_provider_s_failure_and_no_usage_error() -
 
 
 def test_a_session_is_gone_only_without_a_line_of_its_id() -> None:
-    assert session_is_gone("", ID)
-    assert session_is_gone("No session found.\n", ID)
-    assert session_is_gone(json.dumps({"id": "another"}) + "\n", ID)
-    assert session_is_gone("{broken\n", ID)
-    assert not session_is_gone("noise\n" + json.dumps({"id": ID, "title": "x"}) + "\n", ID)
+    assert exported_session("", ID) is None
+    assert exported_session("No session found.\n", ID) is None
+    assert exported_session(json.dumps({"id": "another"}) + "\n", ID) is None
+    assert exported_session("{broken\n", ID) is None
+    assert exported_session("noise\n" + json.dumps({"id": ID, "title": "x"}) + "\n", ID) is not None
 
 
 @given(
