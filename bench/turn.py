@@ -52,8 +52,8 @@ async def ratios(folder: Path, hermes: Path, line: str, *, runs: int = 10) -> li
                     assert event.turn.state is TurnState.SENT, event.turn.reason
 
         async def bare() -> None:
-            prompt = (await conversation.compose(ChatFrame(text="x"), "Is it green?")).prompt
-            call = await way.dry_run(HermesRequest("bare", prompt, cwd))
+            _, composed = await conversation.compose(ChatFrame(text="Is it green?"))
+            call = await way.dry_run(HermesRequest("bare", composed.prompt, cwd))
             process = await asyncio.create_subprocess_exec(
                 *call.argv,
                 cwd=cwd,

@@ -15,19 +15,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from qterm.context import QContext, reading_limit, render_q_context
+from qterm.context import QContext
 from qterm.events import Accepted, Event, Finished, TakenBack, Waiting
-from qterm.exchange import Composed, Exchange
+from qterm.exchange import Exchange
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
 from qterm.frame import ChatFrame
 from qterm.hermes import way as hermes
-from qterm.model import YOU, Degraded, Owner, Turn, TurnState
+from qterm.model import QTERM, YOU, Owner, Task, TaskState, Turn, TurnState
 from qterm.settings.schema import Settings
+from qterm.threads.home import HomeThread
+from qterm.threads.task import TaskThread, held
+from qterm.threads.thread import Composed, Thread
 
 log = logging.getLogger(__name__)
-
-CONTEXT_SECONDS = 2.0
-"""How long the making of a context may take before the message goes bare (rule C6)."""
 
 
 class SendError(ValueError):
@@ -67,7 +67,6 @@ class Conversation:
         for a frame that can't be sent and FeedError where it can't be stored: then hermes was
         never started. `again_of` is the turn whose text is sent once more.
         """
-        self.check(frame)
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(frame, again_of, events.put_nowait))
         self._tasks[task] = None
@@ -117,44 +116,39 @@ class Conversation:
         return await self.feed.interrupt_orphans()
 
     async def context(self) -> QContext:
-        """What Q would be told with a home message now.
+        """What Q would be told with a home message now."""
+        return await self._home().context()
 
-        A message that is being sent is not in it, since it is pending (rule C5); an answer that
-        came while it waited is, though that one's id is the higher.
+    async def compose(self, frame: ChatFrame) -> tuple[Thread, Composed]:
+        """What this frame's message would carry now, and where it would go; nothing is stored.
+
+        Raises SendError for a frame that can't be sent.
         """
-        caps = self.settings.caps
-        turns, older = await self.feed.transcript(None, limit=caps.turns, chars=reading_limit(caps))
-        facts, mode = await self.feed.facts(), await self.feed.mode()
-        return await asyncio.to_thread(
-            render_q_context,
-            turns,
-            facts,
-            mode,
-            labels={persona.key: persona.label for persona in self.settings.personas},
-            operator=self.settings.operator,
-            now=self.now(),
-            caps=caps,
-            older_turns=older,
-        )
+        thread = await self._thread(frame)
+        return thread, await thread.compose(frame.text)
 
-    async def compose(self, frame: ChatFrame, text: str) -> Composed:
-        """The text for hermes: block and message, or the bare message (rules C2, C6, F1).
+    async def end_task(self, task_id: str, state: TaskState) -> Task:
+        """Finish or cancel a task: its running turn is stopped, what waits is the draft again (S8).
 
-        `text` is the message as it was stored.
+        Raises SendError where another qterm is at work in it, and FeedError.
         """
-        context, block, degraded = None, frame.given_context, None
-        if block is None:
-            try:
-                async with asyncio.timeout(CONTEXT_SECONDS):
-                    context = await self.context()
-                block = context.text
-            except Exception as error:  # noqa: BLE001 - whatever it is, the message still goes (C6)
-                log.warning("a message goes without context: %s", type(error).__name__)
-                degraded, block = Degraded.NO_CONTEXT, ""
-        prompt = f"{block}\n\n{text}" if block else text
-        if block and not await self.way.carries(prompt):
-            degraded, prompt = Degraded.NO_CONTEXT, text
-        return Composed(prompt, context, degraded)
+        await self._quiet(task_id)
+        return await self.feed.end_task(task_id, state)
+
+    async def reopen_task(self, task_id: str) -> Task:
+        """Open a done or cancelled task again: the next message begins a fresh session (S2).
+
+        Raises SendError where another qterm is at work in it, and FeedError.
+        """
+        await self._quiet(task_id)
+        task = await self.feed.reopen_task(task_id)
+        line = f"Reopened, run {task.run}: Q starts fresh, nothing of run {task.run - 1} is told."
+        await self.feed.append(NewTurn(task_id, QTERM, line, TurnState.SENT))
+        return task
+
+    async def held(self, turn: Turn) -> str:
+        """What the session already holds of a message that is to be sent again (S5), or nothing."""
+        return await held(self.feed, self.way, turn)
 
     async def close(self) -> None:
         """End everything that runs or waits; it is stored as interrupted, its words kept."""
@@ -174,16 +168,44 @@ class Conversation:
 
     # -- the steps of a turn ------------------------------------------------------------------
 
-    def check(self, frame: ChatFrame) -> None:
-        """Raise SendError for a frame that can't be sent at all."""
+    async def _thread(self, frame: ChatFrame) -> Thread:
+        """The thread a frame goes to; raises SendError for one that can't be sent at all."""
         if self._closing:
             raise SendError("qterm is closing; the message was not sent.")
-        if frame.task_id is not None:
-            raise SendError(f"There is no task “{frame.task_id}”.")
         if not frame.text.strip():
             raise SendError("There is nothing to send: the message is empty.")
+        if frame.task_id is None:
+            return self._home(frame.given_context)
+        task = await self.feed.task(frame.task_id)
+        if task is None:
+            raise SendError(f"There is no task “{frame.task_id}”; `qterm task list` shows them.")
+        if task.state is not TaskState.OPEN:
+            raise SendError(f"The task is {task.state.value}: reopen it to go on.")
+        return TaskThread(self.feed, self.way, self.settings, task, self.now)
+
+    def _home(self, given: str | None = None) -> HomeThread:
+        return HomeThread(self.feed, self.way, self.settings, self.home_cwd, self.now, given)
+
+    async def _quiet(self, task_id: str) -> None:
+        """Nothing of a task's thread runs or waits any more (S8)."""
+        opened = [turn for turn in await self.feed.open_turns(task_id) if turn.persona == YOU]
+        for turn in opened:
+            if turn.state is TurnState.QUEUED and (text := await self.take_back(turn.id)):
+                await self._to_draft(task_id, text)
+        await self.stop(task_id)
+        ours = [task for task, turn in self._tasks.items() if turn and turn.task_id == task_id]
+        if ours:
+            await asyncio.wait(ours)
+        await self.feed.interrupt_orphans()
+        if await self.feed.open_turns(task_id):
+            raise SendError("Another qterm is at work in this task: stop it there first.")
+
+    async def _to_draft(self, task_id: str | None, text: str) -> None:
+        draft = await self.feed.draft(task_id)
+        await self.feed.save_draft(task_id, f"{draft}\n{text}" if draft.strip() else text)
 
     async def _run(self, frame: ChatFrame, again_of: int | None, emit: _Emit) -> None:
+        await self._thread(frame)
         turn = await self.feed.append(
             NewTurn(
                 frame.task_id,
@@ -214,21 +236,33 @@ class Conversation:
                 return
             turn = await self.feed.turn(turn.id) or turn
             self._note(turn)
-            running = self._running[turn.task_id] = self._exchange(frame, turn, emit)
+            if (thread := await self._still_open(frame, turn)) is None:
+                emit(TakenBack(turn))
+                return
+            running = self._running[turn.task_id] = self._exchange(thread, turn, emit)
             try:
                 await running.run()
             finally:
                 self._running.pop(turn.task_id, None)
+            await running.settle()
 
-    def _exchange(self, frame: ChatFrame, turn: Turn, emit: _Emit) -> Exchange:
+    async def _still_open(self, frame: ChatFrame, turn: Turn) -> Thread | None:
+        """The thread as it is now; None when its task was ended or reopened while the message
+        waited: then the message is the draft again (S8)."""
+        task = await self.feed.task(turn.task_id) if turn.task_id else None
+        if task is not None and (task.state is not TaskState.OPEN or task.run != turn.run):
+            await self._to_draft(turn.task_id, turn.text)
+            await self.feed.delete(turn.id)
+            return None
+        return await self._thread(frame)
+
+    def _exchange(self, thread: Thread, turn: Turn, emit: _Emit) -> Exchange:
         return Exchange(
             feed=self.feed,
             way=self.way,
             turn=turn,
             owner=self.owner,
-            cwd=self.home_cwd / str(turn.id),
-            timeout=self.settings.timeouts.home or None,
-            compose=lambda text: self.compose(frame, text),
+            thread=thread,
             emit=emit,
             clock=self.clock,
             is_closing=lambda: self._closing,

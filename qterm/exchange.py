@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from qterm.context import QContext
 from qterm.events import (
     Began,
     ContextReady,
@@ -23,7 +23,7 @@ from qterm.events import (
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange, TurnGoneError
 from qterm.hermes import way as hermes
 from qterm.model import Degraded, Owner, Q, Turn, TurnState
-from qterm.private import private_folder
+from qterm.threads.thread import Composed, Thread
 
 log = logging.getLogger(__name__)
 
@@ -34,30 +34,19 @@ STORE_AGAIN = 2.0
 """Seconds until an outcome that could not be stored is tried again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """A message with what goes in front of it: the `prompt` as hermes gets it."""
-
-    prompt: str
-    context: QContext | None
-    degraded: Degraded | None
-
-
 @dataclass(slots=True)
 class Exchange:
     """One turn's work with hermes, from its message to its stored outcome.
 
-    `compose` makes the text for hermes, `emit` takes the events, `cwd` is the folder hermes runs
-    in, `timeout` and `clock` are in seconds, `is_closing` tells whether qterm is about to end.
+    `thread` says what the message carries and what it continues, `emit` takes the events, `clock`
+    is in seconds, `is_closing` tells whether qterm is about to end.
     """
 
     feed: FeedSource
     way: hermes.HermesWay
     turn: Turn
     owner: Owner
-    cwd: Path
-    timeout: float | None
-    compose: Callable[[str], Awaitable[Composed]]
+    thread: Thread
     emit: Callable[[Event], None]
     clock: Callable[[], float]
     is_closing: Callable[[], bool]
@@ -67,6 +56,7 @@ class Exchange:
     _reply: Turn | None = None
     _stored_at: float = 0.0
     _degraded: Degraded | None = None
+    _has_begun: bool = False
     _outcome: hermes.Outcome | None = None
 
     @property
@@ -75,16 +65,27 @@ class Exchange:
         return str(self.turn.id)
 
     async def run(self) -> None:
-        """Do it. The outcome is stored, however it ends; `Finished` is the last event."""
+        """Do it. The outcome is stored, however it ends, and `Finished` tells it."""
         self._since = self.clock()
         try:
-            await self._ask()
+            self._outcome = await self._ask()
+            await self.thread.outcome(self._outcome)
         except Exception as error:
             log.exception("turn %d broke off", self.turn.id)
             reason = "Something in qterm broke during this turn: its log says more; send it again."
             name = type(error).__name__
-            self._outcome = hermes.Failed(hermes.FailureKind.CRASHED, reason, name)
+            # What hermes said stands, also when its session could not be noted.
+            self._outcome = self._outcome or hermes.Failed(hermes.FailureKind.CRASHED, reason, name)
         await self._finish()
+
+    async def settle(self) -> None:
+        """What is left to do for the session once the turn is stored and shown; never raises."""
+        if self._outcome is None or self.is_closing():
+            return  # a session without a name gets it with the next turn
+        try:
+            await self.thread.settle(self._outcome)
+        except Exception:
+            log.exception("turn %d is over, but its session is not settled", self.turn.id)
 
     async def stop(self) -> None:
         """End it as stopped; returns when nothing of it runs any more."""
@@ -95,32 +96,46 @@ class Exchange:
         """Do not begin what has not begun: the way to hermes is being closed."""
         self._stopping.set()
 
-    async def _ask(self) -> None:
-        prompt = await self._prompt()
-        if prompt is None:
-            self._outcome = hermes.Stopped()
-            return
+    async def _ask(self) -> hermes.Outcome:
+        """Ask hermes; where it has lost the session, ask once more outside of it (rule S5)."""
+        if (refusal := await self.thread.refusal()) is not None:
+            return refusal
+        composed = await self._unless_stopped(self.thread.compose(self.turn.text))
+        if composed is None:
+            return hermes.Stopped()
         try:
-            await asyncio.to_thread(private_folder, self.cwd)
+            async with self.thread.folder(self.turn) as cwd:
+                outcome = await self._listen(composed, cwd)
+                if not self._is_lost(outcome):
+                    return outcome
+                fallback = await self.thread.without_session(self.turn.text)
+                return outcome if fallback is None else await self._listen(fallback, cwd)
         except OSError as error:
-            what = f"The folder {self.cwd} can't be made ({error.strerror})"
+            what = f"The folder {error.filename} can't be made ({error.strerror})"
             reason = f"{what}: mend that, then send the message again."
-            self._outcome = hermes.Failed(hermes.FailureKind.CRASHED, reason)
-            return
-        try:
-            await self._listen(prompt)
-        finally:
-            # What Q left there is kept; the next turn gets an empty folder all the same.
-            with suppress(OSError):
-                self.cwd.rmdir()
+            return hermes.Failed(hermes.FailureKind.CRASHED, reason)
 
-    async def _listen(self, prompt: str) -> None:
+    def _is_lost(self, outcome: hermes.Outcome) -> bool:
+        """Whether the session was gone before anything was done: only then is it asked again."""
+        return (
+            isinstance(outcome, hermes.Failed)
+            and outcome.kind is hermes.FailureKind.SESSION_LOST
+            and not self._has_begun
+            and not self._stopping.is_set()
+        )
+
+    async def _listen(self, composed: Composed, cwd: Path) -> hermes.Outcome:
+        self._degraded = composed.degraded
+        self.emit(ContextReady(self.turn, composed.context, composed.degraded))
         request = hermes.HermesRequest(
             key=self.key,
-            prompt=prompt,
-            cwd=self.cwd,
-            timeout=self.timeout,
+            prompt=composed.prompt,
+            cwd=cwd,
+            session=self.thread.session,
+            is_task=self.thread.is_task,
+            timeout=self.thread.timeout,
         )
+        outcome: hermes.Outcome = hermes.Stopped()
         async for event in self.way.send(request):
             match event:
                 case hermes.Started(approvals):
@@ -130,31 +145,29 @@ class Exchange:
                 case hermes.TextDelta(delta):
                     await self._more(delta)
                 case hermes.ToolSeen():
+                    self._has_begun = True
                     self.emit(ToolUsed(self.turn, event))
                 case hermes.Replied() | hermes.Failed() | hermes.Stopped():
-                    self._outcome = event
-                case hermes.SessionSeen():
-                    pass  # a home turn is never continued (rule C1)
+                    outcome = event
+                case hermes.SessionSeen(session):
+                    await self.thread.saw(session)
+        return outcome
 
-    async def _prompt(self) -> str | None:
-        """The text for hermes; None when the turn was stopped meanwhile: learning what an
-        unknown hermes can carry may take seconds."""
-        composing = asyncio.ensure_future(self.compose(self.turn.text))
+    async def _unless_stopped(self, composing: Coroutine[Any, Any, Composed]) -> Composed | None:
+        """What was composed; None when the turn was stopped meanwhile: learning what an unknown
+        hermes can carry may take seconds."""
+        task = asyncio.create_task(composing)
         stopping = asyncio.create_task(self._stopping.wait())
         try:
-            await asyncio.wait({composing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if self._stopping.is_set():
-                return None
-            composed = composing.result()
+            await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return None if self._stopping.is_set() else task.result()
         finally:
-            for task in (composing, stopping):
-                task.cancel()
-        self._degraded = composed.degraded
-        self.emit(ContextReady(self.turn, composed.context, composed.degraded))
-        return composed.prompt
+            for waiting in (task, stopping):
+                waiting.cancel()
 
     async def _more(self, delta: str) -> None:
         """Keep what has come of the answer, on the disk every half second."""
+        self._has_begun = True
         self._text += delta
         moment = self.clock()
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 
@@ -23,6 +24,7 @@ from qterm.hermes.way import HermesRequest
 from qterm.model import Turn
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
+from qterm.threads.task import TaskThread
 
 
 class FirstStart(StrEnum):
@@ -97,9 +99,13 @@ class Services:
 
     async def dry_run(self, frame: ChatFrame) -> DryRun:
         """The call this frame would make now; nothing is stored or sent (raises SendError)."""
-        self.conversation.check(frame)
-        composed = await self.conversation.compose(frame, frame.text)
-        request = HermesRequest("dry-run", composed.prompt, self.conversation.home_cwd)
+        thread, composed = await self.conversation.compose(frame)
+        cwd = self.conversation.home_cwd
+        if isinstance(thread, TaskThread):
+            cwd = Path(thread.task.cwd)
+        request = HermesRequest(
+            "dry-run", composed.prompt, cwd, session=thread.session, is_task=thread.is_task
+        )
         call = await self.way.dry_run(request)
         kept = child_environment(self.environ, self.find_hermes().home)
         changed = {

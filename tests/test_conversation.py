@@ -139,7 +139,7 @@ async def test_a_context_that_fails_sends_the_bare_message(store: Store, tmp_pat
 async def test_a_context_that_takes_too_long_sends_the_bare_message(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qterm.conversation.CONTEXT_SECONDS", 0.05)
+    monkeypatch.setattr("qterm.threads.home.CONTEXT_SECONDS", 0.05)
 
     class Slow:
         def __getattr__(self, name: str) -> object:
@@ -232,7 +232,7 @@ async def test_a_stop_while_hermes_is_being_learned(store: Store, tmp_path: Path
     """The first call asks hermes what it can do, which may take long: esc need not wait."""
 
     class Learning(ScriptedWay):
-        async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+        async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
             self.started.set()
             await asyncio.sleep(3600)
             return True

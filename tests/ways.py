@@ -11,6 +11,8 @@ from qterm.hermes.way import (
     HermesEvent,
     HermesRequest,
     Replied,
+    SessionRecord,
+    SessionState,
     Started,
     Stopped,
     TextDelta,
@@ -32,6 +34,9 @@ class ScriptedWay:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     started: asyncio.Event = field(default_factory=asyncio.Event)
     stops: dict[str, asyncio.Event] = field(default_factory=dict)
+    hermes: str = "here:/home/alex/.hermes"
+    titles: dict[str, str] = field(default_factory=dict)
+    records: dict[str, SessionRecord] = field(default_factory=dict)
     held_before: type[object] = Replied
 
     def __post_init__(self) -> None:
@@ -41,8 +46,21 @@ class ScriptedWay:
         """Hold back what comes before the end from now on."""
         self.gate.clear()
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         return self.limit is None or len(prompt) <= self.limit
+
+    async def identity(self) -> str:
+        return self.hermes
+
+    async def name_session(self, session: str, name: str) -> bool:
+        taken = self.titles.get(name)
+        if taken is not None and taken != session:
+            return False
+        self.titles[name] = session
+        return True
+
+    async def read_session(self, session: str) -> SessionRecord:
+        return self.records.get(session, SessionRecord(SessionState.THERE))
 
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
         self.requests.append(request)

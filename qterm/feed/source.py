@@ -193,8 +193,11 @@ class FeedSource(Protocol):
         """Bind a run to a session (rule S3); nothing changes when the task is at another run."""
         ...
 
-    async def unbind(self, task_id: str, run: int, session_id: str) -> Task:
-        """Let go of a session hermes no longer has (rule S5), if it still is the bound one."""
+    async def unbind(self, task_id: str, run: int, session_id: str, *, lost: bool = True) -> Task:
+        """Let go of a session hermes no longer has (rule S5), if it still is the bound one.
+
+        `lost` False: it never began, so its name is still free.
+        """
         ...
 
     async def mark_seen(self, task_id: str, turn_id: int) -> None:

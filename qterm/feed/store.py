@@ -222,9 +222,9 @@ class Store:
         """Bind a run to a session (rule S3)."""
         return await self._write(tasks.bind, task_id, run, session)
 
-    async def unbind(self, task_id: str, run: int, session_id: str) -> Task:
+    async def unbind(self, task_id: str, run: int, session_id: str, *, lost: bool = True) -> Task:
         """Let go of a lost session (rule S5), if it still is the bound one."""
-        return await self._write(tasks.unbind, task_id, run, session_id)
+        return await self._write(tasks.unbind, task_id, run, session_id, lost)
 
     async def mark_seen(self, task_id: str, turn_id: int) -> None:
         """Note that a thread's turns up to this one were on the screen."""

@@ -106,12 +106,14 @@ def bind(connection: sqlite3.Connection, task_id: str, run: int, session: Sessio
     return _set(connection, task_id, _session(session))
 
 
-def unbind(connection: sqlite3.Connection, task_id: str, run: int, session_id: str) -> Task:
+def unbind(
+    connection: sqlite3.Connection, task_id: str, run: int, session_id: str, lost: bool
+) -> Task:
     """Let go of a lost session (rule S5), if it still is the one."""
     found = _there(connection, task_id)
     if found.run != run or found.session is None or found.session.id != session_id:
         return found
-    return _set(connection, task_id, {"lost": found.lost + 1} | _session(None))
+    return _set(connection, task_id, {"lost": found.lost + lost} | _session(None))
 
 
 def mark_seen(connection: sqlite3.Connection, task_id: str, turn_id: int) -> None:

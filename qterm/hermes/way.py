@@ -90,6 +90,7 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     IN_USE = "session-in-use"
     SESSION_LOST = "session-lost"
+    ELSEWHERE = "session-elsewhere"
     PROVIDER = "provider"
     EMPTY = "empty"
     CRASHED = "crashed"
