@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 _SEQUENCE = re.compile(
-    # OSC, DCS, SOS, PM, APC with their payload, up to BEL or ST. A newline ends the hunt: what
-    # was never closed loses its introducer only, not the words behind it.
-    r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
+    # OSC, DCS, SOS, PM, APC with their payload, up to BEL or ST. A newline or another introducer
+    # ends the hunt: what was never closed loses its introducer only, not the words behind it.
+    r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n\x9d\x90\x98\x9e\x9f]*"
+    r"(?:\x07|\x1b\\|\x9c)"
     # CSI with its parameters.
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     # Any other escape: intermediates and a final character.

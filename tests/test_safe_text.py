@@ -50,6 +50,12 @@ def test_it_is_linear() -> None:
     safe_text("\x1b]" * 500_000)
     safe_text("\x1b[" + "0" * 2_000_000)
     safe_text("\x1b]" + "x" * 2_000_000)
+    for opener in "\x90\x98\x9d\x9e\x9f":
+        safe_text(f"{opener}a" * 500_000)
+
+
+def test_a_sequence_inside_an_unclosed_one_goes_alone() -> None:
+    assert safe_text("a\x9d0;b\x9d52;c;words\x07d") == "a0;bd"
 
 
 def test_one_line() -> None:

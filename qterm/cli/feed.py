@@ -85,7 +85,7 @@ def export(invocation: Invocation, form: str, output: Path | None) -> None:
         lines = export_lines(services, form)
         if output is None:
             async for text in lines:
-                click.echo(text.encode("utf-8", "replace"), nl=False)
+                show.out(text, newline=False)
             return
         from qterm.private import write_private
 

@@ -10,7 +10,7 @@ from typing import Any
 
 # The variables in which hermes looks for a provider's key, on both lines; it counts any of them,
 # in the environment or in the home's .env, as a provider that is set up.
-_KEYS = frozenset(
+PROVIDER_KEYS = frozenset(
     """
     ACTUAL_API_KEY AI_GATEWAY_API_KEY ALIBABA_CODING_PLAN_API_KEY ALIBABA_CODING_PLAN_CN_API_KEY
     ALIBABA_TOKEN_PLAN_API_KEY ALIBABA_TOKEN_PLAN_CN_API_KEY ANTHROPIC_API_KEY ANTHROPIC_TOKEN
@@ -122,7 +122,7 @@ def _provider_found(
     home: Path, environ: Mapping[str, str], configured: str, has_model: bool
 ) -> str:
     """Where a provider was found, in a few words; empty when there is none."""
-    for name in sorted(_KEYS):
+    for name in sorted(PROVIDER_KEYS):
         if environ.get(name):
             return f"a key in {name}"
     if _dotenv_has_key(home / ".env"):
@@ -145,7 +145,7 @@ def _dotenv_has_key(path: Path) -> bool:
         return False
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
-        if equals and name.strip() in _KEYS and value.strip().strip("'\""):
+        if equals and name.strip() in PROVIDER_KEYS and value.strip().strip("'\""):
             return True
     return False
 

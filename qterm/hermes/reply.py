@@ -33,7 +33,7 @@ _SESSION_LINE = re.compile(
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\s*"
 )
 # What `chat -Q` of 0.19 prints above the reply: its own lines end in CR LF, the reply's in LF.
-_BANNER = re.compile(r"[ \t]+⚠[^\n]*\r\n")
+_BANNER = re.compile(r"(?:[ \t]+⚠[^\n]*\r\n)*")
 # The one text that has to be compared: 0.19 calls an empty answer a completed one.
 _EMPTY_ANSWER = re.compile(r"\s*⚠\ufe0f? No reply: the model returned empty content\b")
 _INTERRUPTED = frozenset({130, -2})
@@ -242,9 +242,8 @@ class _Chat(_Plain):
     @property
     def _printed(self) -> str:
         text = super()._printed
-        while match := _BANNER.match(text):
-            text = text[match.end() :]
-        return text
+        banner = _BANNER.match(text)
+        return text[banner.end() :] if banner else text
 
     def outcome(
         self, exit_code: int, *, usage: Mapping[str, Any] | None = None, stopped: bool = False

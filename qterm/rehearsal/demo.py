@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from qterm.hermes.capabilities import recall, remember
 from qterm.hermes.locate import HermesPlace, locate
+from qterm.hermes.model_state import PROVIDER_KEYS
 from qterm.model import YOU, Q, TurnState
 from qterm.private import private_folder, write_private
 from qterm.rehearsal.model_server import ModelServer
@@ -194,9 +195,16 @@ class _Choice:
 
 
 def _stage_environ(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The operator's environment without qterm's own variables, and with the stage's home."""
-    kept = {name: value for name, value in environ.items() if not name.startswith("QTERM_")}
-    return {**kept, "HERMES_HOME": str(home)}
+    """The operator's environment with the stage's home, and without what leads out of it:
+    qterm's own variables, providers' keys, proxies."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("QTERM_")
+        and name not in PROVIDER_KEYS
+        and not name.lower().endswith("_proxy")
+    }
+    return {**kept, "HERMES_HOME": str(home), "NO_PROXY": "127.0.0.1"}
 
 
 def _next_quarter(moment: datetime) -> datetime:

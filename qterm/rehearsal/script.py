@@ -56,8 +56,8 @@ def read_prompt(prompt: str) -> Told:
         return Told(prompt.strip())
     told = Told(message.strip(), has_block=True)
     section = ""
-    for line in head.splitlines():
-        if not line.strip():
+    for line in head.rstrip().split("\n"):
+        if not line and section != "Said":  # there, the last section, it is a turn's own
             section = ""
         elif line.startswith("Mode: ") and not section:
             told.mode = line.removeprefix("Mode: ")
@@ -65,7 +65,7 @@ def read_prompt(prompt: str) -> Told:
             section = line.split()[0]
         elif section == "About" and line.startswith("- "):
             told.facts.append(line.removeprefix("- "))
-        elif section == "Said" and line.startswith("    ") and told.turns:
+        elif section == "Said" and (not line or line.startswith("    ")) and told.turns:
             who, text = told.turns[-1]
             told.turns[-1] = (who, f"{text}\n{line.strip()}")
         elif section == "Said" and (match := _TURN.fullmatch(line)):

@@ -16,6 +16,7 @@ from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
+from qterm.feed.source import FeedError
 from qterm.services import FirstStart, Services
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
 from qterm.tui.content import plain, to_editor
@@ -64,6 +65,7 @@ class QtermApp(App[Leave], inherit_bindings=False):
         self.look = Look(
             {persona.key: persona for persona in services.settings.personas},
             conversation.now,
+            keys=services.settings.keys,
         )
         self.home: HomeScreen | None = None
 
@@ -213,14 +215,20 @@ class QtermApp(App[Leave], inherit_bindings=False):
             async with asyncio.timeout(END_SECONDS):
                 if self.services.conversation.busy():
                     await self._drawn()  # "stopping Q…", before it may take a moment
-                if self.home is not None and self.home.draft_is_known:
-                    with suppress(Exception):
-                        await self.services.feed.save_draft(None, self.home.composer.message)
+                await self.keep_draft()
                 await self.services.conversation.close()
         except Exception:
             log.exception("ending what runs failed")
         finally:
             self.exit(how)
+            if self.failure is not None:  # whoever should take the message may be what failed
+                self._close_messages_no_wait()
+
+    async def keep_draft(self) -> None:
+        """Store what is in the editor; a feed that can't take it is not a reason to stay."""
+        if self.home is not None and self.home.draft_is_known:
+            with suppress(FeedError):
+                await self.services.feed.save_draft(None, self.home.composer.message)
 
     async def _drawn(self) -> None:
         drawn = asyncio.Event()
@@ -291,6 +299,7 @@ async def run(services: Services) -> Leave:
     app = make_app(services)
     with signals_leave(app, app.leave):
         outcome = await app.run_async()
+        await app.keep_draft()  # once more, since a fault leaves without asking
     if app.failure is not None:
         raise app.failure
     return outcome or Leave.DONE

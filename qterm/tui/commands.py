@@ -210,6 +210,12 @@ def keys_of(command_id: str, own: Mapping[str, str]) -> frozenset[str]:
     return frozenset(key.strip() for key in keys.split(","))
 
 
+def first_key(command_id: str, own: Mapping[str, str]) -> str:
+    """The first key of a command as people write it."""
+    keys = own.get(command_id) or BY_ID[command_id].key
+    return key_words(keys.partition(",")[0])
+
+
 def key_words(keys: str) -> str:
     """Keys as people write them: `ctrl+j, shift+enter`; `esc`, `page up`."""
     short = {"escape": "esc", "pageup": "page up", "pagedown": "page down", "slash": "/"}

@@ -27,7 +27,7 @@ def plain(text: str, style: str | Style = "") -> Content:
 
 def one_line(text: str, width: int | None = None, style: str | Style = "") -> Content:
     """Foreign text on one line, its white space joined; cut to `width` cells with an ellipsis."""
-    joined = safe_line(text)
+    joined = safe_line(text if width is None else text[: width * 40 + 200])
     if width is not None and cell_len(joined) > width:
         joined = f"{cut_cells(joined, max(width - 1, 0))}…"
     return Content.styled(joined, style) if style else Content(joined)

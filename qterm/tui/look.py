@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from textual.content import Content
 from textual.style import Style
 
 from qterm.model import Degraded, Persona, Q, Turn, TurnState
+from qterm.tui.commands import first_key
 from qterm.tui.content import body, colour_style, one_line, plain
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -23,12 +24,17 @@ _WARNING = "$text-warning"
 
 @dataclass(slots=True)
 class Look:
-    """Labels, colours and the clock. `now` gives local time with its zone."""
+    """Labels, colours, keys and the clock. `now` gives local time with its zone."""
 
     personas: Mapping[str, Persona]
     now: Callable[[], datetime]
+    keys: Mapping[str, str] = field(default_factory=dict)
     dark: bool = True
     moving: bool = True
+
+    def key(self, command_id: str) -> str:
+        """The first key of a command, as it is written; the operator's own where there is one."""
+        return first_key(command_id, self.keys)
 
     @property
     def label_cells(self) -> int:
@@ -126,7 +132,7 @@ def turn_content(shown: Shown, look: Look) -> Content:
 
 def _notes(shown: Shown, look: Look) -> list[Content]:
     turn = shown.turn
-    lines = _reply_notes(shown, look) if turn.persona == Q else _own_notes(shown)
+    lines = _reply_notes(shown, look) if turn.persona == Q else _own_notes(shown, look)
     if turn.hidden:
         lines.append(Content.styled("hidden from Q", _NOTE))
     if turn.degraded is not None:
@@ -152,7 +158,7 @@ def _reply_notes(shown: Shown, look: Look) -> list[Content]:
             return []
 
 
-def _own_notes(shown: Shown) -> list[Content]:
+def _own_notes(shown: Shown, look: Look) -> list[Content]:
     turn = shown.turn
     after = "" if turn.elapsed is None else f" after {seconds_words(turn.elapsed)}"
     match turn.state:
@@ -162,18 +168,19 @@ def _own_notes(shown: Shown) -> list[Content]:
         case TurnState.STOPPED if not shown.answered:
             return [Content.styled(f"■ stopped{after}", _NOTE)]
         case TurnState.FAILED:
-            return [_trouble(f"✗ failed{after}: ", turn, shown)]
+            return [_trouble(f"✗ failed{after}: ", shown, look)]
         case TurnState.INTERRUPTED:
-            return [_trouble("✗ interrupted: ", turn, shown)]
+            return [_trouble("✗ interrupted: ", shown, look)]
         case _:
             return []
 
 
-def _trouble(start: str, turn: Turn, shown: Shown) -> Content:
+def _trouble(start: str, shown: Shown, look: Look) -> Content:
+    turn = shown.turn
     reason = turn.reason or "Q gave no reason."
-    hints = "a: send again"
+    hints = f"{look.key('send-again')}: send again"
     if turn.detail:
-        hints += f" · enter: {'fold' if shown.unfolded else 'details'}"
+        hints += f" · {look.key('detail')}: {'fold' if shown.unfolded else 'details'}"
     return Content.assemble(
         Content.styled(start, _FAILED),
         plain(reason, "$text-error"),
@@ -186,5 +193,5 @@ def working(seconds: float, look: Look, *, tool: str = "", mine: bool = True) ->
     doing = "thinking"
     if tool:
         doing = f"using {one_line(tool, 40).plain}"
-    end = "esc stops" if mine else "in another qterm"
+    end = f"{look.key('stop')} stops" if mine else "in another qterm"
     return Content.styled(f"{look.spin(seconds)} {doing}  {ticking_words(seconds)} · {end}", _NOTE)

@@ -157,13 +157,15 @@ def on_a_terminal(stage: Stage, *arguments: str) -> bytes:
 
 @pytest.mark.parametrize("case", cases("text.json"), ids=ids)
 def test_a_terminal_gets_safe_text(stage: Stage, case: dict[str, Any]) -> None:
-    """T1 on the command line: as a reply and as history."""
+    """T1 on the command line: as a reply, as history and as an export."""
     script(stage, streamed(case["text"][:1], case["text"][1:]))
     written = on_a_terminal(stage, "send", "x" + case["text"].replace("\0", ""))
     history = on_a_terminal(stage, "feed")
+    exported = on_a_terminal(stage, "export")
     for never in case.get("never", []):
-        assert never.encode() not in written + history
+        assert never.encode() not in written + history + exported
     if "visible" in case:
         visible = safe_text(case["text"].replace("\0", "\ufffd"))  # NUL ends where text enters
         assert visible.encode() in written
         assert visible.encode() in history
+        assert visible.encode() in exported

@@ -242,6 +242,14 @@ def test_a_line_of_5_mb_and_10_mb_of_output_are_read_in_linear_time() -> None:
     assert longest < 1
 
 
+def test_a_million_lines_of_banner_are_read_in_linear_time() -> None:
+    reader = reader_for(Shape.CHAT)
+    reader.out("  ⚠ x\r\n".encode() * 1_000_000 + b"Hi.\n")
+    outcome = reader.outcome(0)
+    assert isinstance(outcome, Replied)
+    assert outcome.text == "Hi."
+
+
 def test_the_session_line_is_taken_only_from_a_line_of_its_own() -> None:
     reader = reader_for(Shape.CHAT)
     assert reader.err(b"session from hermes\nmy session_id: 20261130_155841_cae3a2\n") == []

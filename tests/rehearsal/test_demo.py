@@ -42,6 +42,7 @@ def left(outer: dict[str, str]) -> list[str]:
 
 def test_the_stage_stands_alone_and_is_gone_afterwards(outer: dict[str, str]) -> None:
     outer |= {"QTERM_OPERATOR": "Kim", "QTERM_DATA_DIR": "/nowhere", "HERMES_HOME": "/nowhere"}
+    outer |= {"OPENROUTER_API_KEY": "sk-1"}
     with Rehearsal(outer) as stage:
         assert stat.S_IMODE(stage.folder.stat().st_mode) == 0o700
         loaded = load(config=stage.config, data_dir=stage.data_dir, environ=stage.environ)
@@ -50,6 +51,7 @@ def test_the_stage_stands_alone_and_is_gone_afterwards(outer: dict[str, str]) ->
         assert loaded.settings.hermes.command == stage.place.command
         assert Path(loaded.settings.hermes.home) == stage.hermes_home
         assert stage.environ["HERMES_HOME"] == str(stage.hermes_home)
+        assert "OPENROUTER_API_KEY" not in stage.environ, "a rehearsal costs nothing"
         used = [*loaded.paths.named().values(), stage.hermes_home]
         assert all(path.is_relative_to(stage.folder) for path in used)
         assert stage.folder.parent == Path(outer["TMPDIR"])
@@ -122,11 +124,15 @@ def test_it_is_gone_after_a_signal(outer: dict[str, str], number: signal.Signals
 
 
 async def test_a_real_hermes_answers_from_the_feed(outer: dict[str, str]) -> None:
-    """One turn, as qterm makes it: the model got the block, and quotes Moneypenny from it."""
+    """One turn, as qterm makes it: the model got the block, and quotes Moneypenny from it.
+
+    Behind a proxy that is not there: a rehearsal is local.
+    """
     from qterm.events import Finished
     from qterm.frame import ChatFrame
     from qterm.services import open_services
 
+    outer |= {"HTTP_PROXY": "http://127.0.0.1:9", "all_proxy": "http://127.0.0.1:9"}
     with Rehearsal(outer) as stage:
         loaded = load(config=stage.config, data_dir=stage.data_dir, environ=stage.environ)
         services = await open_services(loaded, environ=stage.environ, is_demo=True)

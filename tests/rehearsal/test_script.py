@@ -79,6 +79,11 @@ def test_any_other_message_tells_what_came_with_it() -> None:
     assert "Ask me what Moneypenny said." in text
 
 
+def test_a_blank_line_in_a_message_does_not_end_what_was_said() -> None:
+    told = read_prompt(block(("mallory", "One.\n\nTwo."), ("moneypenny", "Three.")) + "\n\nhello")
+    assert told.turns == [("Mallory", "One.\n\nTwo."), ("Moneypenny", "Three.")]
+
+
 def test_a_bare_message_is_answered_as_one() -> None:
     assert "without any context" in reply("What did Moneypenny say?")
 

@@ -13,6 +13,7 @@ from qterm.model import Persona
 from qterm.services import Services
 from qterm.settings.schema import Settings
 from qterm.tui import app as tui
+from qterm.tui.screens.home import HomeScreen
 from tests.cases import cases
 from tests.tui.stage import NO_MODEL, READY, Stage, changed, stage
 
@@ -68,6 +69,16 @@ def setup_settings(folder: Path) -> Settings:
     return changed(defaults, hermes=hermes)
 
 
+async def broken(on: Stage) -> None:
+    """A fault in qterm: ctrl+t raises."""
+    await plain(on)
+
+    def fail(_: HomeScreen) -> None:
+        raise RuntimeError("a fault in qterm")
+
+    HomeScreen.action_told = fail  # type: ignore[method-assign, assignment]
+
+
 async def main(folder: Path, scene: str) -> int:
     """Show the scene until it is left."""
     settings = odd_settings() if scene == "odd" else Settings()
@@ -76,7 +87,7 @@ async def main(folder: Path, scene: str) -> int:
     notices = tuple(TEXTS) if scene == "odd" else ()
     script = odd_answers if scene == "odd" else None
     async with stage(folder, settings=settings, script=script, notices=notices, state=state) as on:
-        await {"odd": odd, "held": held}.get(scene, plain)(on)
+        await {"odd": odd, "held": held, "broken": broken}.get(scene, plain)(on)
         if scene == "odd":
             loop = asyncio.get_running_loop()
             make = tui.make_app
@@ -88,7 +99,11 @@ async def main(folder: Path, scene: str) -> int:
                 return made
 
             tui.make_app = with_toasts
-        return (await tui.run(on.services)).exit_code
+        try:
+            return (await tui.run(on.services)).exit_code
+        except RuntimeError as error:
+            print(f"It failed: {error}.")
+            return 70
 
 
 if __name__ == "__main__":

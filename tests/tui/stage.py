@@ -27,7 +27,7 @@ from qterm.tui.app import Leave, QtermApp, make_app
 from tests.ways import ScriptedWay
 
 NOON = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
-BOUND = 8.0
+BOUND = 20.0
 """The longest a test waits for a state, in seconds."""
 
 READY = StartState(FirstStart.READY, "hermes has a model.", ("hermes",))

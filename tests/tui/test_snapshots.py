@@ -172,10 +172,12 @@ async def unfolded(pilot: Pilot[Any], on: Stage) -> None:
 
 
 async def scrolled(pilot: Pilot[Any], on: Stage) -> None:
+    feed = home(on).feed
     await pilot.press("pageup")
-    await until(pilot, lambda: not home(on).feed.following)
+    await until(pilot, lambda: not feed.following and feed.is_settled)
     await on.post("moneypenny", "Something new.")
     await shows(pilot, on, "1 new below")
+    await shows(pilot, on, "16 of 120 turns")
 
 
 async def deleting(pilot: Pilot[Any], on: Stage) -> None:

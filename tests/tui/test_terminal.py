@@ -174,6 +174,7 @@ def test_a_plain_terminal_works(tmp_path: Path, environ: dict[str, str]) -> None
         terminal.shows("Mallory")
         terminal.type("hi\r")
         terminal.shows("Hi.")
+        terminal.shows("ready")
         terminal.type("\x11")
         assert terminal.ended() == 0
 
@@ -190,3 +191,17 @@ def test_ctrl_c_in_hermes_setup_ends_that_and_not_qterm(tmp_path: Path) -> None:
         terminal.shows("Mallory")
         terminal.type("\x11")
         assert terminal.ended() == 0
+
+
+def test_a_fault_in_qterm_is_no_traceback_and_loses_nothing(tmp_path: Path) -> None:
+    with scene(tmp_path, "broken") as terminal:
+        terminal.shows("Write to Q")
+        terminal.type("draft")
+        terminal.shows("› draft")
+        terminal.type("\x14")
+        assert terminal.ended() == 70
+        terminal.read()
+        assert b"\x1b[?1049l" in terminal.raw
+        assert b"Traceback" not in terminal.raw
+        assert b"It failed: a fault in qterm." in terminal.raw
+    assert _draft(tmp_path) == "draft"

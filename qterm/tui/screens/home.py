@@ -52,7 +52,7 @@ class HomeScreen(HomeCommands):
         conversation = services.conversation
         self.feed = FeedView(look, conversation.owner, conversation.clock)
         self.composer = Composer(services.settings.keys)
-        self.notices = Notices()
+        self.notices = Notices(look.key("dismiss"))
         self._title = TitleBar("Rehearsal" if services.is_demo else "Home")
         self.told = ToldView(services.settings.operator, look.now)
         self.told.set_class(not services.settings.screen.side_pane, "-off")
@@ -164,9 +164,9 @@ class HomeScreen(HomeCommands):
 
     def _accepted(self, turn: Turn) -> None:
         """The message is stored: only now may it leave the editor."""
-        sent, self._sending = self._sending, None
-        if sent is not None and turn.again_of is None:
-            self.composer.take_sent(sent)
+        if turn.again_of is None and self._sending is not None:
+            self.composer.take_sent(self._sending)
+            self._sending = None
         self._save_draft()
         if self.feed.window.has_newer:
             self.desk.read_page(Side.NEWEST)
@@ -295,11 +295,12 @@ class HomeScreen(HomeCommands):
     def _show_state(self) -> None:
         if self._leaving:
             return
+        offers = self.look.key("first-start")
         match self.state.kind:
             case FirstStart.NO_HERMES:
-                words = Content.styled("Q ○ hermes is not installed (f10)", "$text-warning")
+                words = Content.styled(f"Q ○ hermes is not installed ({offers})", "$text-warning")
             case FirstStart.NO_MODEL:
-                words = Content.styled("Q ○ has no model yet (f10)", "$text-warning")
+                words = Content.styled(f"Q ○ has no model yet ({offers})", "$text-warning")
             case _:
                 at_work = self.feed.progress.asked() is not None
                 mark = Content.styled("●", "$text-warning" if at_work else "$text-success")
@@ -315,7 +316,8 @@ class HomeScreen(HomeCommands):
     def _first_words(self) -> str:
         if self.state.kind is FirstStart.READY:
             return "Nothing has been said yet. Write to Q below, and press enter."
-        return "Nothing has been said yet. You can write, but Q can't answer so far: press f10."
+        offers = self.look.key("first-start")
+        return f"Nothing has been said yet. You can write, but Q can't answer: press {offers}."
 
     def on_resize(self, event: Resize) -> None:
         """Say what is needed where the terminal is too small."""

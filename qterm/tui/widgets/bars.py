@@ -40,8 +40,10 @@ class Notices(Static):
     class Dismissed(Message):
         """The operator clicked the notice away."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        """`key` dismisses, as it is written."""
         super().__init__(Content(""), id="notices", markup=False)
+        self._key_words = key
         self.waiting: list[str] = []
         self.all: list[str] = []
         self.display = False
@@ -62,7 +64,7 @@ class Notices(Static):
         self.display = bool(self.waiting)
         if self.waiting:
             more = len(self.waiting) - 1
-            hint = f"  ctrl+g dismisses{f' · {more} more' if more else ''}"
+            hint = f"  {self._key_words} dismisses{f' · {more} more' if more else ''}"
             self.update(
                 Content.assemble(
                     "! ", plain(self.waiting[0]), Content.styled(hint, "$foreground-muted")
@@ -77,9 +79,16 @@ class Notices(Static):
 class KeysLine(Footer):
     """The keys that do something now; unchanged while a question stands above the screen."""
 
+    _shown: tuple[object, ...] = ()
+
     def bindings_changed(self, screen: Screen[object]) -> None:
-        """Show the keys anew."""
-        if self.app.screen is self.screen:
+        """Show the keys anew, if they are others."""
+        if self.app.screen is not self.screen:
+            return
+        active = self.screen.active_bindings.values()
+        keys = tuple((key.binding.key, key.binding.description, key.enabled) for key in active)
+        if keys != self._shown:
+            self._shown = keys
             super().bindings_changed(screen)
 
 
