@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from qterm import __version__
-from qterm.cli import about, completion, demo, doctor, feed, screen, talk
+from qterm.cli import about, completion, demo, doctor, feed, screen, talk, task
 from qterm.cli.run import Invocation, run_command
 
 
@@ -43,8 +43,10 @@ def qterm(context: click.Context, config: Path | None, data_dir: Path | None, de
 
 for _command in (
     talk.send,
+    talk.again,
     talk.post,
     talk.context,
+    task.task,
     feed.feed,
     feed.search,
     feed.export,

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from qterm.services import Services
 
 
-async def export_lines(services: Services, form: str) -> AsyncIterator[str]:
-    """The home feed, oldest first; each piece ends with a newline."""
-    names, day = labels(services), ""
-    async for turns in services.feed.export(None):
+async def export_lines(services: Services, form: str, task_id: str | None) -> AsyncIterator[str]:
+    """A thread (None: the home feed), oldest first; each piece ends with a newline."""
+    names, day, run = labels(services), "", 0
+    async for turns in services.feed.export(task_id):
         for turn in turns:
             if form == "jsonl":
                 yield msgspec.json.encode(show.turn_json(turn, names)).decode() + "\n"
                 continue
+            if turn.run > run:
+                run = turn.run
+                yield f"# Run {run}\n\n"
             if (line := show.day_line(turn)) != day:
                 day = line
                 yield f"# {day}\n\n"

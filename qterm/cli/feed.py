@@ -10,6 +10,8 @@ import click
 
 from qterm.cli import show
 from qterm.cli.run import Invocation, Refused, labels, with_services
+from qterm.cli.talk import TASK
+from qterm.cli.task import the_task
 from qterm.model import Turn
 
 if TYPE_CHECKING:
@@ -21,13 +23,18 @@ if TYPE_CHECKING:
     "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many turns."
 )
 @click.option("--before", type=int, metavar="ID", help="Only turns before this one.")
+@TASK
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.pass_obj
-def feed(invocation: Invocation, count: int, before: int | None, as_json: bool) -> None:
-    """Print the newest turns of the home feed, oldest first."""
+def feed(
+    invocation: Invocation, count: int, before: int | None, task_id: str | None, as_json: bool
+) -> None:
+    """Print the newest turns of the home feed (or of a task's thread), oldest first."""
 
     async def work(services: Services) -> None:
-        _print(services, await services.feed.page(None, before=before, limit=count), as_json)
+        if task_id is not None:
+            await the_task(services, task_id)
+        _print(services, await services.feed.page(task_id, before=before, limit=count), as_json)
 
     with_services(invocation, work)
 
@@ -37,13 +44,18 @@ def feed(invocation: Invocation, count: int, before: int | None, as_json: bool) 
 @click.option(
     "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many turns."
 )
+@TASK
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.pass_obj
-def search(invocation: Invocation, text: str, count: int, as_json: bool) -> None:
+def search(
+    invocation: Invocation, text: str, count: int, task_id: str | None, as_json: bool
+) -> None:
     """Print the turns that hold TEXT, over the whole feed, newest last."""
 
     async def work(services: Services) -> int:
-        found = await services.feed.search(text, limit=count)
+        if task_id is not None:
+            await the_task(services, task_id)
+        found = await services.feed.search(text, task_id=task_id, limit=count)
         _print(services, found[::-1], as_json)
         if not found:
             show.diagnostic("Nothing found.")
@@ -75,14 +87,17 @@ def _print(services: Services, turns: list[Turn], as_json: bool) -> None:
     metavar="FILE",
     help="Write into FILE, readable by you alone, instead of standard output.",
 )
+@TASK
 @click.pass_obj
-def export(invocation: Invocation, form: str, output: Path | None) -> None:
-    """Write the whole home feed as Markdown or as one JSON object a line."""
+def export(invocation: Invocation, form: str, output: Path | None, task_id: str | None) -> None:
+    """Write the whole home feed (or a task's thread) as Markdown or as one JSON object a line."""
 
     async def work(services: Services) -> None:
+        if task_id is not None:
+            await the_task(services, task_id)
         from qterm.cli.exporting import export_lines
 
-        lines = export_lines(services, form)
+        lines = export_lines(services, form, task_id)
         if output is None:
             async for text in lines:
                 show.out(text, newline=False)

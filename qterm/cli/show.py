@@ -55,6 +55,7 @@ def turn_json(turn: Turn, labels: Mapping[str, str]) -> dict[str, Any]:
         "reason": turn.reason or None,
         "elapsed": round(turn.elapsed, 3) if turn.elapsed is not None else None,
         "againOf": turn.again_of,
+        "run": turn.run,
     }
 
 

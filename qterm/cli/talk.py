@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from qterm.conversation import Conversation
     from qterm.events import Event, Finished
+    from qterm.frame import ChatFrame
     from qterm.services import Services
 
 
@@ -31,33 +32,74 @@ def text_of(argument: str) -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
 
 
+TASK = click.option("--task", "task_id", metavar="ID", help="In this task's thread.")
+
+
 @click.command()
 @click.argument("text")
+@TASK
 @click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
 @click.option("--dry-run", is_flag=True, help="Print the call that would be made; send nothing.")
 @click.pass_obj
-def send(invocation: Invocation, text: str, as_json: bool, dry_run: bool) -> None:
+def send(
+    invocation: Invocation, text: str, task_id: str | None, as_json: bool, dry_run: bool
+) -> None:
     """Send TEXT to Q and print the answer. `-` reads standard input."""
     text = text_of(text)
 
     async def work(services: Services) -> int:
+        from qterm.frame import ChatFrame
+
+        frame = ChatFrame(text=text, task_id=task_id)
         if dry_run:
-            return await _dry_run(services, text, as_json=as_json)
-        return await _send(services, text, as_json=as_json)
+            return await _dry_run(services, frame, as_json=as_json)
+        return await _send(services, frame, as_json=as_json)
 
     with_services(invocation, work)
 
 
-async def _send(services: Services, text: str, *, as_json: bool) -> int:
+@click.command()
+@click.argument("turn_id", metavar="ID", type=int)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
+@click.pass_obj
+def again(invocation: Invocation, turn_id: int, yes: bool, as_json: bool) -> None:
+    """Send a message once more that failed, was stopped or was interrupted.
+
+    In a task it says first what hermes's session already holds of it.
+    """
+
+    async def work(services: Services) -> int:
+        from qterm.frame import ChatFrame
+        from qterm.model import YOU
+
+        turn = await services.feed.turn(turn_id)
+        if turn is None or turn.persona != YOU:
+            raise Refused(f"Message {turn_id} is none of yours; `qterm feed` shows the ids.")
+        if not turn.state.can_be_sent_again:
+            raise Refused(f"Message {turn_id} is {turn.state.value}: there is nothing to repeat.")
+        if (held := await services.conversation.held(turn)) and not yes:
+            if not sys.stdin.isatty():
+                raise Refused(f"{held} Add --yes to send it all the same.")
+            show.diagnostic(held)
+            click.confirm("Send it all the same?", abort=True)
+        frame = ChatFrame(text=turn.text, task_id=turn.task_id)
+        return await _send(services, frame, as_json=as_json, again_of=turn.id)
+
+    with_services(invocation, work)
+
+
+async def _send(
+    services: Services, frame: ChatFrame, *, as_json: bool, again_of: int | None = None
+) -> int:
     from qterm.conversation import SendError
     from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
-    from qterm.frame import ChatFrame
 
-    talk = _Talk(services.conversation, prints=not as_json)
-    end: Finished | None = None
+    talk = _Talk(services.conversation, frame.task_id, prints=not as_json)
+    code = exit_codes.ERROR
     with talk.signals():
         try:
-            async for event in services.conversation.send(ChatFrame(text=text)):
+            async for event in services.conversation.send(frame, again_of=again_of):
                 talk.tell(event)
                 match event:
                     case Accepted(turn):
@@ -72,15 +114,17 @@ async def _send(services: Services, text: str, *, as_json: bool) -> int:
                     case TakenBack():
                         talk.clear()
                         show.diagnostic("Taken back: the message was not sent.")
-                        return exit_codes.INTERRUPTED
+                        code = exit_codes.INTERRUPTED
                     case Finished():
-                        end = event
+                        # Now: a session that began is still given its name after this.
+                        talk.clear()
+                        code = _report(services, event, talk, as_json=as_json)
+                        sys.stdout.flush()
         except SendError as error:
             raise Refused(str(error)) from error
         finally:
             talk.clear()
-    assert end is not None  # the last event of a turn that was accepted
-    return _report(services, end, talk, as_json=as_json)
+    return code
 
 
 def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) -> int:
@@ -113,8 +157,9 @@ class _Talk:
     Whole lines only: an escape sequence that is cut in two by the stream must not slip through.
     """
 
-    def __init__(self, conversation: Conversation, *, prints: bool) -> None:
+    def __init__(self, conversation: Conversation, task_id: str | None, *, prints: bool) -> None:
         self.conversation = conversation
+        self.task_id = task_id
         self.turn_id: int | None = None
         self._streams = prints and sys.stdout.isatty()
         self._waits = sys.stderr.isatty()
@@ -171,8 +216,8 @@ class _Talk:
         task: asyncio.Task[object]
         if number is not signal.SIGINT:
             task = asyncio.create_task(self.conversation.close())
-        elif self.conversation.running() is not None or self.turn_id is None:
-            task = asyncio.create_task(self.conversation.stop())
+        elif self.conversation.running(self.task_id) is not None or self.turn_id is None:
+            task = asyncio.create_task(self.conversation.stop(self.task_id))
         else:
             task = asyncio.create_task(self.conversation.take_back(self.turn_id))
         self._again.add(task)
@@ -199,12 +244,11 @@ class _Signals:
                 loop.remove_signal_handler(number)
 
 
-async def _dry_run(services: Services, text: str, *, as_json: bool) -> int:
-    from qterm.frame import ChatFrame
+async def _dry_run(services: Services, frame: ChatFrame, *, as_json: bool) -> int:
     from qterm.hermes.place import HermesNotFound, HermesUnusable
 
     try:
-        call = await services.dry_run(ChatFrame(text=text))
+        call = await services.dry_run(frame)
     except (HermesNotFound, HermesUnusable, ValueError) as error:  # SendError is one
         raise Refused(str(error)) from error
     if as_json:

@@ -49,6 +49,7 @@ def test_feed_as_json(qterm: Qterm) -> None:
         "reason": None,
         "elapsed": None,
         "againOf": None,
+        "run": 0,
     }
 
 

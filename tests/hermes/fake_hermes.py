@@ -32,9 +32,34 @@ def main() -> None:
     elif argv[:2] == ["chat", "--help"]:
         sys.stdout.write(script["chat_help"])
     elif argv[:2] == ["sessions", "export"]:
-        run(script.get("export_steps") or [["out", script.get("export", "")]], argv)
+        text = script.get("export") or exported(path, argv[-1])
+        run(script.get("export_steps") or [["out", text]], argv)
+    elif argv[:2] == ["sessions", "rename"]:
+        rename(path, argv[2], argv[-1])
     else:
         turn(path, script, argv)
+
+
+def titles(path: str) -> dict[str, str]:
+    file = Path(path + ".titles")
+    found: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
+    return found
+
+
+def exported(path: str, session: str) -> str:
+    title = titles(path).get(session)
+    if title is None:
+        return ""
+    return json.dumps({"id": session, "title": title, "messages": []}) + "\n"
+
+
+def rename(path: str, session: str, title: str) -> None:
+    """As 0.19 does it: a title that is taken is a sentence, and exit 0."""
+    found = titles(path)
+    if title in found.values():
+        print(f"Error: Title '{title}' is already in use")
+        return
+    Path(path + ".titles").write_text(json.dumps(found | {session: title}))
 
 
 def turn(path: str, script: dict[str, Any], argv: Arguments) -> None:
