@@ -102,7 +102,7 @@ def test_a_thread(stage: Stage) -> None:
     assert thread.startswith("# Run 1\n")
     assert "Writer done." in thread
     assert b"Reader" not in stage.run("feed").stdout, "the home feed holds nothing of it"
-    found = stage.run("search", "Reader", "--task", made["id"], "--json").stdout
+    found = stage.run("search", "Reader done", "--task", made["id"], "--json").stdout
     assert len(found.splitlines()) == 1
     dry = json.loads(stage.run("send", "--task", made["id"], "--dry-run", "--json", "x").stdout)
     assert dry["cwd"] == made["cwd"]
