@@ -79,12 +79,22 @@ class Exchange:
         self._since = self.clock()
         try:
             await self._ask()
-        except Exception as error:
-            log.exception("turn %d broke off", self.turn.id)
-            reason = "Something in qterm broke during this turn: its log says more; send it again."
-            name = type(error).__name__
-            self._outcome = hermes.Failed(hermes.FailureKind.CRASHED, reason, name)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the turn ends
+            self._outcome = self._broke_off(error)
         await self._finish()
+
+    async def fail(self, error: Exception) -> None:
+        """End it as failed before it began: one left queued would hold up its whole thread."""
+        self._since = self.clock()
+        self._outcome = self._broke_off(error)
+        await self._finish()
+
+    def _broke_off(self, error: Exception) -> hermes.Failed:
+        log.error("turn %d broke off", self.turn.id, exc_info=error)
+        if isinstance(error, FeedError):
+            return hermes.Failed(hermes.FailureKind.CRASHED, str(error))
+        reason = "Something in qterm broke during this turn: its log says more; send it again."
+        return hermes.Failed(hermes.FailureKind.CRASHED, reason, type(error).__name__)
 
     async def stop(self) -> None:
         """End it as stopped; returns when nothing of it runs any more."""

@@ -367,6 +367,81 @@ async def test_a_message_that_cannot_be_stored_is_not_sent(store: Store, tmp_pat
     assert way.requests == []
 
 
+@pytest.mark.parametrize("step", ["open_turns", "interrupt_orphans", "claim"])
+async def test_a_message_that_can_t_begin_fails_and_holds_up_nobody(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The disk fills up between two steps: what waits behind must not wait for ever (S7)."""
+    monkeypatch.setattr("qterm.exchange.STORE_AGAIN", 0.01)
+    full = {step: 1, "update": 2}
+
+    class FullForAWhile:
+        def __getattr__(self, name: str) -> object:
+            if full.get(name):
+                return self._refuse(name)
+            return getattr(store, name)
+
+        def _refuse(self, name: str) -> object:
+            async def refuse(*_: object) -> None:
+                full[name] -= 1
+                raise FeedError("The disk is full.")
+
+            return refuse
+
+    way = ScriptedWay()
+    conversation = Conversation(
+        FullForAWhile(),  # type: ignore[arg-type]
+        way,
+        Settings(),
+        current_owner(),
+        tmp_path,
+    )
+    async with asyncio.timeout(30):
+        ended = end_of(await run(conversation, "one")).turn
+        assert (ended.state, ended.reason) == (TurnState.FAILED, "The disk is full.")
+        assert way.requests == []
+        assert end_of(await run(conversation, "two")).turn.state is TurnState.SENT
+
+
+async def test_a_message_is_taken_back_however_often_it_takes(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that stayed queued would hold up all that come after it."""
+    monkeypatch.setattr("qterm.conversation.STORE_AGAIN", 0.01)
+
+    class BusyForAWhile:
+        busy = 2
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store, name)
+
+        async def delete(self, turn_id: int) -> None:
+            if self.busy:
+                self.busy -= 1
+                raise FeedError("Another program has kept the feed busy.")
+            await store.delete(turn_id)
+
+    way = ScriptedWay()
+    way.hold()
+    conversation = Conversation(
+        BusyForAWhile(),  # type: ignore[arg-type]
+        way,
+        Settings(),
+        current_owner(),
+        tmp_path,
+    )
+    first = asyncio.create_task(run(conversation, "one"))
+    await way.started.wait()
+    second = asyncio.create_task(run(conversation, "two"))
+    while len(opened := [turn for turn in await home(store) if turn.persona == "you"]) < 2:
+        await asyncio.sleep(0.01)
+    assert await conversation.take_back(opened[1].id) == "two"
+    assert isinstance((await second)[-1], TakenBack)
+    way.gate.set()
+    await first
+    assert [turn.text for turn in await home(store)] == ["one", "Hi."]
+
+
 async def test_an_answer_that_comes_is_stored_as_it_comes(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
