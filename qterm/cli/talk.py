@@ -66,8 +66,10 @@ async def _send(services: Services, text: str, *, as_json: bool) -> int:
                         talk.stream(delta)
                     case NotStored(text=words, reason=reason):
                         talk.clear()
-                        show.out(words)
-                        show.diagnostic(f"The answer is not stored. {reason}")
+                        if words:
+                            show.out(words)
+                        what = "The answer" if words else "How the message fared"
+                        show.diagnostic(f"{what} is not stored. {reason}")
                         return exit_codes.ERROR
                     case TakenBack():
                         talk.clear()
@@ -79,7 +81,9 @@ async def _send(services: Services, text: str, *, as_json: bool) -> int:
             raise Refused(str(error)) from error
         finally:
             talk.clear()
-    assert end is not None  # the last event of a turn that was accepted
+    if end is None:  # closed before the message was stored, or its end could not be
+        show.diagnostic("qterm was ended before the message was sent.")
+        return exit_codes.INTERRUPTED
     return _report(services, end, talk, as_json=as_json)
 
 
