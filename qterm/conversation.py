@@ -152,7 +152,7 @@ class Conversation:
                 log.warning("a message goes without context: %s", type(error).__name__)
                 degraded, block = Degraded.NO_CONTEXT, ""
         prompt = f"{block}\n\n{text}" if block else text
-        if block and not await self.way.carries(prompt):
+        if block and not await self.way.carries(prompt, is_task=frame.task_id is not None):
             degraded, prompt = Degraded.NO_CONTEXT, text
         return Composed(prompt, context, degraded)
 

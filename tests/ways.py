@@ -41,7 +41,7 @@ class ScriptedWay:
         """Hold back what comes before the end from now on."""
         self.gate.clear()
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         return self.limit is None or len(prompt) <= self.limit
 
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:

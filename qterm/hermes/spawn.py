@@ -79,16 +79,16 @@ class SpawnWay:
         self._probing = asyncio.Lock()
         self._closed = False
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         """Whether a call can take this text at all (rule C6); never starts the turn.
 
         True where hermes can't be asked: `send` then says why.
         """
         try:
             known = await self._capabilities(await asyncio.to_thread(self._find))
-        except (HermesNotFound, HermesUnusable):
+        except (HermesNotFound, HermesUnusable, OSError):
             return True
-        return carries(known, prompt, self._approvals, is_task=session is not None) is None
+        return carries(known, prompt, self._approvals, is_task=is_task) is None
 
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
         """Run one turn; see HermesWay.send."""
@@ -240,7 +240,7 @@ class SpawnWay:
                 FailureKind.CRASHED,
                 f"The folder {request.cwd} is not there any more: make it again.",
             )
-        with self._usage_file() as report:
+        with self._usage_file(request) as report:
             call = await turn.unless_halted(self._build(place, known, request, report))
             return await self._call(turn, place, call)
 
@@ -258,10 +258,12 @@ class SpawnWay:
         except OSError as error:
             return Failed(FailureKind.NO_HERMES, probing.cannot_start(place, error))
         turn.child = child
+        log.debug("process %d: a %s call for turn %s", child.pid, call.shape, turn.request.key)
         async for stream, data in child.chunks():
             for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
                 turn.outbox.put(event)
         code = await child.wait()
+        log.debug("process %d: ended with %d", child.pid, code)
         await turn.all_ended()
         usage = await asyncio.to_thread(_read_report, call.usage_file)
         if turn.why is None and is_usage_error(code, reader, usage):
@@ -269,7 +271,7 @@ class SpawnWay:
         return reader.outcome(code, usage=usage, stopped=turn.why is not None)
 
     async def _build(
-        self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str
+        self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str | None
     ) -> Call:
         def is_image(written: str) -> bool:
             return is_picture(written, cwd=request.cwd, environ=self._environ)
@@ -279,11 +281,15 @@ class SpawnWay:
         )
 
     @contextlib.contextmanager
-    def _usage_file(self) -> Iterator[str]:
-        """A private file for hermes's report, gone afterwards."""
-        handle, name = tempfile.mkstemp(
-            prefix="usage-", suffix=".json", dir=private_folder(self._cache_dir)
-        )
+    def _usage_file(self, request: HermesRequest) -> Iterator[str | None]:
+        """A private file for hermes's report, gone afterwards; None where it makes none."""
+        if in_force(self._approvals, is_task=request.is_task) is not Approvals.BYPASS:
+            yield None
+            return
+        folder = None  # the system's own for such files, where there can be no cache
+        with contextlib.suppress(OSError):
+            folder = private_folder(self._cache_dir)
+        handle, name = tempfile.mkstemp(prefix="usage-", suffix=".json", dir=folder)
         os.close(handle)
         try:
             yield name

@@ -130,7 +130,7 @@ HermesEvent = Started | SessionSeen | TextDelta | ToolSeen | Outcome
 class HermesWay(Protocol):
     """A way to talk with hermes."""
 
-    async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         """Whether a call can take this text at all (rule C6); never starts the turn."""
         ...
 

@@ -244,6 +244,31 @@ async def test_texts_that_can_t_be_sent_start_nothing(
     assert fake.calls == []
 
 
+async def test_a_task_s_first_message_is_measured_as_a_task_s(make: Make) -> None:
+    """`bypass` concerns home turns only: a task's text goes through standard input (A1, C6)."""
+    way = make(Approvals.BYPASS)
+    assert await way.carries("x" * 3_000_000, is_task=True)
+    assert not await way.carries("x" * 3_000_000)
+
+
+async def test_a_cache_that_can_t_be_made_breaks_no_turn(
+    fake: FakeHermes, tmp_path: Path, ask: Ask
+) -> None:
+    (tmp_path / "cache").write_text("a file")
+    for approvals in (Approvals.DENY, Approvals.BYPASS):
+        fake.turns = [streamed("Hi.") if approvals is Approvals.DENY else [["out", "Hi.\n"]]]
+        fake.write()
+        way = SpawnWay(
+            lambda: fake.place,
+            approvals=approvals,
+            cache_dir=tmp_path / "cache" / "below",
+            environ=environ(tmp_path),
+        )
+        outcome = (await run(way, ask()))[-1]
+        await way.close()
+        assert isinstance(outcome, Replied), outcome
+
+
 async def test_3_mb_go_through_standard_input(fake: FakeHermes, make: Make, ask: Ask) -> None:
     text = "日" * 1_000_000
     way = make()
