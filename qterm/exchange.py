@@ -160,6 +160,7 @@ class Exchange:
             for task in (composing, stopping):
                 task.cancel()
         self._degraded = composed.degraded
+        log.debug("turn %d: %d code points go to hermes", self.turn.id, len(composed.prompt))
         self.emit(ContextReady(self.turn, composed.context, composed.degraded))
         return composed.prompt
 
@@ -214,6 +215,7 @@ class Exchange:
                 if self.is_closing():
                     raise
                 await asyncio.sleep(STORE_AGAIN)
+        log.debug("turn %d: %s after %.1f s", turn.id, turn.state.value, turn.elapsed or 0.0)
         self.emit(Finished(turn, reply, failure))
 
     def _verdict(self) -> tuple[TurnState, str, str]:

@@ -80,6 +80,17 @@ async def test_a_turn(store: Store, tmp_path: Path) -> None:
     assert way.requests[0].prompt == "hello", "nothing to tell: the bare message"
 
 
+async def test_debug_tells_the_steps_and_no_words(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "qterm")
+    await run(make(store, ScriptedWay(), tmp_path), "hello")
+    assert "turn 1: 5 code points go to hermes" in caplog.text
+    assert "turn 1: sent" in caplog.text
+    assert "hello" not in caplog.text
+    assert "Hi." not in caplog.text
+
+
 async def test_stored_before_hermes_starts(store: Store, tmp_path: Path) -> None:
     seen: list[Turn] = []
 
@@ -232,7 +243,7 @@ async def test_a_stop_while_hermes_is_being_learned(store: Store, tmp_path: Path
     """The first call asks hermes what it can do, which may take long: esc need not wait."""
 
     class Learning(ScriptedWay):
-        async def carries(self, prompt: str, *, session: str | None = None) -> bool:
+        async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
             self.started.set()
             await asyncio.sleep(3600)
             return True
