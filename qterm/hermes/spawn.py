@@ -37,7 +37,13 @@ from qterm.private import private_folder
 
 log = logging.getLogger(__name__)
 
+LARGEST_OUTPUT = 64_000_000
+"""Bytes one call may print: what prints more is no answer, and would fill the memory."""
+
 _EXPORT_SECONDS = 30.0
+_UNUSABLE_SECONDS = 2.0
+"""How long a hermes that could not be used is not asked again: measuring a text and sending it
+come one after the other, and one that hangs shall be waited for once."""
 
 UNFIT = {
     Unfit.EMPTY: "There is nothing to send: write a message first.",
@@ -76,6 +82,7 @@ class SpawnWay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._known: dict[HermesPlace, Capabilities] = {}
         self._checked: set[HermesPlace] = set()
+        self._unusable: dict[HermesPlace, tuple[float, str]] = {}
         self._probing = asyncio.Lock()
         self._closed = False
 
@@ -259,9 +266,15 @@ class SpawnWay:
             return Failed(FailureKind.NO_HERMES, probing.cannot_start(place, error))
         turn.child = child
         log.debug("process %d: a %s call for turn %s", child.pid, call.shape, turn.request.key)
-        async for stream, data in child.chunks():
-            for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
-                turn.outbox.put(event)
+        printed = 0
+        async with contextlib.aclosing(child.chunks()) as chunks:
+            async for stream, data in chunks:
+                printed += len(data)
+                if printed > LARGEST_OUTPUT:
+                    await child.end(CLOSING)
+                    return _printed_too_much(data)
+                for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
+                    turn.outbox.put(event)
         code = await child.wait()
         log.debug("process %d: ended with %d", child.pid, code)
         await turn.all_ended()
@@ -328,7 +341,15 @@ class SpawnWay:
             return known
 
     async def _learn(self, place: HermesPlace) -> Capabilities:
-        known = await probing.probe(place, self._environ, self._cache_dir)
+        clock = asyncio.get_running_loop().time
+        since, sentence = self._unusable.get(place, (0.0, ""))
+        if sentence and clock() - since < _UNUSABLE_SECONDS:
+            raise HermesUnusable(sentence)
+        try:
+            known = await probing.probe(place, self._environ, self._cache_dir)
+        except HermesUnusable as error:
+            self._unusable[place] = (clock(), str(error))
+            raise
         self._checked.add(place)
         try:
             await asyncio.to_thread(probing.remember, place, known, self._cache_dir)
@@ -349,6 +370,7 @@ class SpawnWay:
 
     async def _forget(self, place: HermesPlace) -> None:
         self._known.pop(place, None)
+        self._unusable.pop(place, None)
         with contextlib.suppress(OSError):
             await asyncio.to_thread(probing.forget, place, self._cache_dir)
 
@@ -356,6 +378,15 @@ class SpawnWay:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _printed_too_much(last: bytes) -> Failed:
+    return Failed(
+        FailureKind.CRASHED,
+        f"hermes printed more than {LARGEST_OUTPUT // 1_000_000} MB and was ended: see what "
+        "`hermes chat` prints in a terminal, then send the message again.",
+        failures.excerpt(last.decode(errors="replace"), ""),
+    )
 
 
 def _read_report(path: str | None) -> dict[str, Any] | None:

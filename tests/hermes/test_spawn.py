@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from qterm.hermes.argv import Call
-from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.hermes.place import HermesNotFound, HermesPlace, HermesUnusable
 from qterm.hermes.processes import STOPPING
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import (
@@ -267,6 +267,36 @@ async def test_a_cache_that_can_t_be_made_breaks_no_turn(
         outcome = (await run(way, ask()))[-1]
         await way.close()
         assert isinstance(outcome, Replied), outcome
+
+
+async def test_a_hermes_that_fails_is_waited_for_once_a_turn(
+    fake: FakeHermes, make: Make, ask: Ask, tmp_path: Path
+) -> None:
+    """Measuring a text and sending it both ask what hermes can do; one that hangs costs once."""
+    asked = tmp_path / "asked"
+    fake.program.write_text(f"#!/bin/sh\necho >> {asked}\nexit 3\n")
+    way = make()
+    assert await way.carries("hello")
+    outcome = await failed(way, ask())
+    assert "exit code 3" in outcome.reason
+    assert len(asked.read_text()) == 3, "--version, --help and chat --help"
+    with pytest.raises(HermesUnusable):
+        await way.probe(fresh=True)
+    assert len(asked.read_text()) == 6
+
+
+async def test_a_hermes_that_prints_without_end_is_ended(
+    fake: FakeHermes, make: Make, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qterm.hermes.spawn.LARGEST_OUTPUT", 1_000_000)
+    script = fake.program.read_text()
+    flood = 'case "$*" in *--query-file*) exec yes rubbish;; esac\n'
+    fake.program.write_text(script.replace("exec ", f"{flood}exec ", 1))
+    async with asyncio.timeout(30):
+        outcome = await failed(make(), ask())
+    assert outcome.kind is FailureKind.CRASHED
+    assert "printed more than 1 MB" in outcome.reason
+    assert "rubbish" in outcome.detail
 
 
 async def test_3_mb_go_through_standard_input(fake: FakeHermes, make: Make, ask: Ask) -> None:
