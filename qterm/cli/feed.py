@@ -10,6 +10,7 @@ import click
 
 from qterm.cli import show
 from qterm.cli.run import Invocation, Refused, labels, with_services
+from qterm.cli.talk import text_of
 from qterm.model import Turn
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ def feed(invocation: Invocation, count: int, before: int | None, as_json: bool) 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.pass_obj
 def search(invocation: Invocation, text: str, count: int, as_json: bool) -> None:
-    """Print the turns that hold TEXT, over the whole feed, newest last."""
+    """Print the turns that hold TEXT, over the whole feed, newest last.
+
+    `-` reads standard input.
+    """
+    text = text_of(text)
 
     async def work(services: Services) -> int:
         found = await services.feed.search(text, limit=count)
