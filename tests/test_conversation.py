@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from qterm.hermes.way import (
     TextDelta,
 )
 from qterm.model import Degraded, Turn, TurnState
+from qterm.private import private_folder
 from qterm.settings.schema import Settings
 from tests.ways import ScriptedWay
 
@@ -237,6 +239,35 @@ async def test_a_stop_before_hermes_starts_starts_nothing(store: Store, tmp_path
             await conversation.stop()
     assert end_of(events).turn.state is TurnState.STOPPED
     assert len(way.requests) == 0
+
+
+@pytest.mark.parametrize("ending", ["stop", "close"])
+async def test_an_ending_between_the_context_and_the_start(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """The way does not know the turn yet, so it can't end it: nobody else would."""
+    way = ScriptedWay()
+    way.hold()
+    conversation = make(store, way, tmp_path)
+    loop, ended = asyncio.get_running_loop(), threading.Event()
+
+    def folder(path: Path) -> Path:
+        loop.call_soon_threadsafe(end)
+        assert ended.wait(20)
+        return private_folder(path)
+
+    def end() -> None:
+        work = conversation.stop() if ending == "stop" else conversation.close()
+        endings.append(asyncio.ensure_future(work))
+        loop.call_later(0.1, ended.set)  # the way has been told by then
+
+    endings: list[asyncio.Future[object]] = []
+    monkeypatch.setattr("qterm.exchange.private_folder", folder)
+    async with asyncio.timeout(5):
+        last = end_of(await run(conversation, "hello"))
+        await asyncio.gather(*endings)
+    state = TurnState.STOPPED if ending == "stop" else TurnState.INTERRUPTED
+    assert last.turn.state is state
 
 
 async def test_a_stop_while_hermes_is_being_learned(store: Store, tmp_path: Path) -> None:
