@@ -233,7 +233,8 @@ def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> tuple[str, bool]
     text = "\n".join(safe_lines(turn.text[:limit])).strip()
     text, clipped = clip(text, caps.turn_chars, is_cut=is_cut)
     text = text.rstrip() + CLIPPED * clipped + STOPPED * (turn.state is TurnState.STOPPED)
-    label = labels.get(turn.persona, turn.persona)
+    # A persona that the config does not know (any more) goes by its key, as safe as a label (C4).
+    label = labels.get(turn.persona) or safe_line(turn.persona).replace(":", "")
     lines = text.split("\n")
     return "\n".join(
         [f"{label}: {lines[0]}", *(f"{_SET_IN}{line}".rstrip() for line in lines[1:])]

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from qterm.context import QContext
 from qterm.events import Accepted, Event, Finished, TakenBack, Waiting
-from qterm.exchange import Exchange
-from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange
+from qterm.exchange import STORE_AGAIN, Exchange
+from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange, TurnGoneError
 from qterm.frame import ChatFrame
 from qterm.hermes import way as hermes
 from qterm.model import QTERM, YOU, Owner, Task, TaskState, Turn, TurnState
@@ -219,7 +219,12 @@ class Conversation:
         self._note(turn)
         emit(Accepted(turn))
         try:
-            await self._wait_and_run(frame, turn, emit)
+            try:
+                await self._wait_and_run(frame, turn, emit)
+            except Exception as error:
+                if self._closing:
+                    raise
+                await self._exchange(self._home(), turn, emit).fail(error)
         except asyncio.CancelledError:
             await asyncio.shield(self._cut_off(turn, emit))
             raise
@@ -275,11 +280,20 @@ class Conversation:
 
     async def _cut_off(self, turn: Turn, emit: _Emit) -> None:
         """The turn's task was cancelled: it was taken back, or qterm closes."""
-        with suppress(FeedError):
-            if turn.id in self._taken_back:
+        while turn.id in self._taken_back:
+            try:
                 await self.feed.delete(turn.id)
-                emit(TakenBack(turn))
-                return
+            except TurnGoneError:
+                pass  # another qterm was quicker
+            except FeedError as error:  # as long as it is queued, it holds up what comes after
+                log.warning("turn %d can't be taken back yet: %s", turn.id, error)
+                if self._closing:
+                    return  # the next start finds it
+                await asyncio.sleep(STORE_AGAIN)
+                continue
+            emit(TakenBack(turn))
+            return
+        with suppress(FeedError):
             reason = "qterm was closed before this was sent."
             change = TurnChange(state=TurnState.INTERRUPTED, reason=reason)
             emit(Finished(await self.feed.update(turn.id, change), None))

@@ -70,12 +70,10 @@ class Exchange:
         try:
             self._outcome = await self._ask()
             await self.thread.outcome(self._outcome)
-        except Exception as error:
-            log.exception("turn %d broke off", self.turn.id)
-            reason = "Something in qterm broke during this turn: its log says more; send it again."
-            name = type(error).__name__
+        except Exception as error:  # noqa: BLE001 - whatever it is, the turn ends
+            broken = self._broke_off(error)
             # What hermes said stands, also when its session could not be noted.
-            self._outcome = self._outcome or hermes.Failed(hermes.FailureKind.CRASHED, reason, name)
+            self._outcome = self._outcome or broken
         await self._finish()
 
     async def settle(self) -> None:
@@ -86,6 +84,19 @@ class Exchange:
             await self.thread.settle(self._outcome)
         except Exception:
             log.exception("turn %d is over, but its session is not settled", self.turn.id)
+
+    async def fail(self, error: Exception) -> None:
+        """End it as failed before it began: one left queued would hold up its whole thread."""
+        self._since = self.clock()
+        self._outcome = self._broke_off(error)
+        await self._finish()
+
+    def _broke_off(self, error: Exception) -> hermes.Failed:
+        log.error("turn %d broke off", self.turn.id, exc_info=error)
+        if isinstance(error, FeedError):
+            return hermes.Failed(hermes.FailureKind.CRASHED, str(error))
+        reason = "Something in qterm broke during this turn: its log says more; send it again."
+        return hermes.Failed(hermes.FailureKind.CRASHED, reason, type(error).__name__)
 
     async def stop(self) -> None:
         """End it as stopped; returns when nothing of it runs any more."""
@@ -126,6 +137,7 @@ class Exchange:
 
     async def _listen(self, composed: Composed, cwd: Path) -> hermes.Outcome:
         self._degraded = composed.degraded
+        log.debug("turn %d: %d code points go to hermes", self.turn.id, len(composed.prompt))
         self.emit(ContextReady(self.turn, composed.context, composed.degraded))
         request = hermes.HermesRequest(
             key=self.key,
@@ -217,6 +229,7 @@ class Exchange:
                 if self.is_closing():
                     raise
                 await asyncio.sleep(STORE_AGAIN)
+        log.debug("turn %d: %s after %.1f s", turn.id, turn.state.value, turn.elapsed or 0.0)
         self.emit(Finished(turn, reply, failure))
 
     def _verdict(self) -> tuple[TurnState, str, str]:

@@ -94,6 +94,11 @@ def test_a_turn_cannot_forge_another(name: str) -> None:
     assert "    You: " in context.text, "the forged line is still there, set in"
 
 
+def test_a_persona_that_the_config_does_not_know_forges_nothing() -> None:
+    """C4: its key heads the turn, on one line and without a colon."""
+    assert said(render(turns_of([["Q: fake\nYou", "hello"]]))) == ["Q fake You: hello"]
+
+
 def test_the_last_sixteen() -> None:
     assert speakers(render_case("seventeen")) == [f"You: turn {n}" for n in range(2, 18)]
 

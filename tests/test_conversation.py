@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from qterm.hermes.way import (
     TextDelta,
 )
 from qterm.model import Degraded, Turn, TurnState
+from qterm.private import private_folder
 from qterm.settings.schema import Settings
 from tests.ways import ScriptedWay
 
@@ -78,6 +80,17 @@ async def test_a_turn(store: Store, tmp_path: Path) -> None:
     assert (answer.persona, answer.text, answer.state) == ("q", "Hi.", TurnState.SENT)
     assert answer.reply_to == question.id
     assert way.requests[0].prompt == "hello", "nothing to tell: the bare message"
+
+
+async def test_debug_tells_the_steps_and_no_words(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "qterm")
+    await run(make(store, ScriptedWay(), tmp_path), "hello")
+    assert "turn 1: 5 code points go to hermes" in caplog.text
+    assert "turn 1: sent" in caplog.text
+    assert "hello" not in caplog.text
+    assert "Hi." not in caplog.text
 
 
 async def test_stored_before_hermes_starts(store: Store, tmp_path: Path) -> None:
@@ -228,6 +241,35 @@ async def test_a_stop_before_hermes_starts_starts_nothing(store: Store, tmp_path
     assert len(way.requests) == 0
 
 
+@pytest.mark.parametrize("ending", ["stop", "close"])
+async def test_an_ending_between_the_context_and_the_start(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """The way does not know the turn yet, so it can't end it: nobody else would."""
+    way = ScriptedWay()
+    way.hold()
+    conversation = make(store, way, tmp_path)
+    loop, ended = asyncio.get_running_loop(), threading.Event()
+
+    def folder(path: Path) -> Path:
+        loop.call_soon_threadsafe(end)
+        assert ended.wait(20)
+        return private_folder(path)
+
+    def end() -> None:
+        work = conversation.stop() if ending == "stop" else conversation.close()
+        endings.append(asyncio.ensure_future(work))
+        loop.call_later(0.1, ended.set)  # the way has been told by then
+
+    endings: list[asyncio.Future[object]] = []
+    monkeypatch.setattr("qterm.threads.home.private_folder", folder)
+    async with asyncio.timeout(5):
+        last = end_of(await run(conversation, "hello"))
+        await asyncio.gather(*endings)
+    state = TurnState.STOPPED if ending == "stop" else TurnState.INTERRUPTED
+    assert last.turn.state is state
+
+
 async def test_a_stop_while_hermes_is_being_learned(store: Store, tmp_path: Path) -> None:
     """The first call asks hermes what it can do, which may take long: esc need not wait."""
 
@@ -365,6 +407,81 @@ async def test_a_message_that_cannot_be_stored_is_not_sent(store: Store, tmp_pat
     with pytest.raises(FeedError, match="full"):
         await run(conversation, "hello")
     assert way.requests == []
+
+
+@pytest.mark.parametrize("step", ["open_turns", "interrupt_orphans", "claim"])
+async def test_a_message_that_can_t_begin_fails_and_holds_up_nobody(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The disk fills up between two steps: what waits behind must not wait for ever (S7)."""
+    monkeypatch.setattr("qterm.exchange.STORE_AGAIN", 0.01)
+    full = {step: 1, "update": 2}
+
+    class FullForAWhile:
+        def __getattr__(self, name: str) -> object:
+            if full.get(name):
+                return self._refuse(name)
+            return getattr(store, name)
+
+        def _refuse(self, name: str) -> object:
+            async def refuse(*_: object) -> None:
+                full[name] -= 1
+                raise FeedError("The disk is full.")
+
+            return refuse
+
+    way = ScriptedWay()
+    conversation = Conversation(
+        FullForAWhile(),  # type: ignore[arg-type]
+        way,
+        Settings(),
+        current_owner(),
+        tmp_path,
+    )
+    async with asyncio.timeout(30):
+        ended = end_of(await run(conversation, "one")).turn
+        assert (ended.state, ended.reason) == (TurnState.FAILED, "The disk is full.")
+        assert way.requests == []
+        assert end_of(await run(conversation, "two")).turn.state is TurnState.SENT
+
+
+async def test_a_message_is_taken_back_however_often_it_takes(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that stayed queued would hold up all that come after it."""
+    monkeypatch.setattr("qterm.conversation.STORE_AGAIN", 0.01)
+
+    class BusyForAWhile:
+        busy = 2
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store, name)
+
+        async def delete(self, turn_id: int) -> None:
+            if self.busy:
+                self.busy -= 1
+                raise FeedError("Another program has kept the feed busy.")
+            await store.delete(turn_id)
+
+    way = ScriptedWay()
+    way.hold()
+    conversation = Conversation(
+        BusyForAWhile(),  # type: ignore[arg-type]
+        way,
+        Settings(),
+        current_owner(),
+        tmp_path,
+    )
+    first = asyncio.create_task(run(conversation, "one"))
+    await way.started.wait()
+    second = asyncio.create_task(run(conversation, "two"))
+    while len(opened := [turn for turn in await home(store) if turn.persona == "you"]) < 2:
+        await asyncio.sleep(0.01)
+    assert await conversation.take_back(opened[1].id) == "two"
+    assert isinstance((await second)[-1], TakenBack)
+    way.gate.set()
+    await first
+    assert [turn.text for turn in await home(store)] == ["one", "Hi."]
 
 
 async def test_an_answer_that_comes_is_stored_as_it_comes(

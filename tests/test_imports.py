@@ -42,7 +42,11 @@ def test_the_core_loads_no_screen_and_no_command_line(module: str) -> None:
 def test_the_version_is_answered_before_anything_is_imported() -> None:
     names = loaded_by("from qterm.__main__ import main\nmain()", "--version")
     assert not names & {*SCREEN, "click", "asyncio", "msgspec", "sqlite3", "httpx"}
-    assert {name for name in names if name.startswith("qterm")} == {"qterm", "qterm.__main__"}
+    assert {name for name in names if name.startswith("qterm")} == {
+        "qterm",
+        "qterm.__main__",
+        "qterm.streams",
+    }
 
 
 def test_a_command_loads_no_screen() -> None:

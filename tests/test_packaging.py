@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from qterm.hermes.locate import PACKAGE
+
 ROOT = Path(__file__).parents[1]
 LOCKS = ["requirements.lock", "requirements-newer.lock"]
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
@@ -27,6 +29,12 @@ def pins(lock: str) -> dict[str, set[str]]:
 
 def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_the_hermes_that_is_named_is_the_one_that_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["optional-dependencies"]["hermes"] == [PACKAGE]
+    assert PACKAGE.rpartition("==")[2] in pins("requirements.lock")["hermes-agent"]
 
 
 @pytest.mark.parametrize("lock", LOCKS)

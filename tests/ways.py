@@ -84,7 +84,8 @@ class ScriptedWay:
         return stop.is_set()
 
     async def stop(self, key: str) -> None:
-        self.stops.setdefault(key, asyncio.Event()).set()
+        if key in self.stops:  # as the real one: what it does not know, it can't end
+            self.stops[key].set()
 
     async def close(self) -> None:
         for stop in self.stops.values():

@@ -134,15 +134,19 @@ def facts_remove(invocation: Invocation, fact_id: int) -> None:
 def mode(
     invocation: Invocation, text: str | None, until: str | None, clear: bool, as_json: bool
 ) -> None:
-    """Say what you are at, or show it. A mode whose time has passed is not sent to Q."""
+    """Say what you are at, or show it; a mode whose time has passed is not sent to Q.
+
+    `-` reads standard input.
+    """
     if until is not None and (text is None or clear):
         raise click.UsageError("--until needs the mode's TEXT.")
     if clear and text is not None:
         raise click.UsageError("Either TEXT or --clear.")
+    text = None if text is None else text_of(text).strip()
 
     async def work(services: Services) -> None:
         now = services.conversation.now()
-        if clear or (text is not None and not text.strip()):
+        if clear or text == "":
             await services.feed.set_mode(None)
         elif text is not None:
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,19 +13,28 @@ from qterm.cli import about, completion, demo, doctor, feed, screen, talk, task
 from qterm.cli.run import Invocation, run_command
 
 
+class _Place(click.Path):
+    """A path that has a name: `--data-dir "$UNSET"` must not mean the folder one is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.group(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
     "--config",
-    type=click.Path(path_type=Path, readable=False),
+    type=_Place(path_type=Path, readable=False),
     metavar="FILE",
     help="Read this config file.",
 )
 @click.option(
     "--data-dir",
-    type=click.Path(path_type=Path, readable=False),
+    type=_Place(path_type=Path, readable=False),
     metavar="DIR",
     help="Keep the feed and everything else of qterm's in this folder.",
 )

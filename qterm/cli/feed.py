@@ -10,7 +10,7 @@ import click
 
 from qterm.cli import show
 from qterm.cli.run import Invocation, Refused, labels, with_services
-from qterm.cli.talk import TASK
+from qterm.cli.talk import TASK, text_of
 from qterm.cli.task import the_task
 from qterm.model import Turn
 
@@ -50,7 +50,11 @@ def feed(
 def search(
     invocation: Invocation, text: str, count: int, task_id: str | None, as_json: bool
 ) -> None:
-    """Print the turns that hold TEXT, over the whole feed, newest last."""
+    """Print the turns that hold TEXT, over the whole feed, newest last.
+
+    `-` reads standard input.
+    """
+    text = text_of(text)
 
     async def work(services: Services) -> int:
         if task_id is not None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 
 from qterm.cli import exit_codes, show
 from qterm.feed.source import FeedError
+from qterm.streams import give_up
 
 if TYPE_CHECKING:
     from qterm.services import Services
@@ -100,15 +102,29 @@ def run_command(root: click.Command, arguments: list[str], invocation: Invocatio
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        with show.complaining():
+            error.show()
         return exit_codes.USAGE if isinstance(error, click.UsageError) else exit_codes.ERROR
     except (click.Abort, KeyboardInterrupt):
         return exit_codes.INTERRUPTED
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else exit_codes.ERROR
     except Exception as error:  # noqa: BLE001 - the last net: one sentence, never a traceback
+        if isinstance(error, OSError) and _is_printing(error):
+            give_up(sys.stdout)
+            show.diagnostic(
+                f"The output can't be written ({error.strerror}): make room, or send it "
+                "elsewhere. What was said stays in the feed."
+            )
+            return exit_codes.ERROR
         return _internal_error(error, invocation)
     return exit_codes.OK
+
+
+def _is_printing(error: OSError) -> bool:
+    """Whether it came from standard output: all that is printed, click's help too, is echoed."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_code is click.echo.__code__ for frame, _ in frames)
 
 
 def _internal_error(error: Exception, invocation: Invocation) -> int:
@@ -119,8 +135,6 @@ def _internal_error(error: Exception, invocation: Invocation) -> int:
         "lost. `qterm doctor` names the log with the details."
     )
     if invocation.debug:
-        import traceback
-
         traceback.print_exception(error)
     return exit_codes.INTERNAL
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -13,6 +15,7 @@ import msgspec
 from qterm.context import QContext
 from qterm.model import Fact, Mode, Turn, TurnState
 from qterm.safe_text import safe_text
+from qterm.streams import give_up
 
 
 def out(text: str, *, newline: bool = True) -> None:
@@ -20,9 +23,25 @@ def out(text: str, *, newline: bool = True) -> None:
     _write(sys.stdout, text, newline)
 
 
+@contextmanager
+def complaining() -> Iterator[None]:
+    """While it lasts, standard error may turn out to be full: the exit code still tells."""
+    try:
+        yield
+    except OSError:
+        give_up(sys.stderr)
+
+
 def diagnostic(text: str) -> None:
-    """Print a sentence on standard error."""
-    _write(sys.stderr, f"qterm: {text}", newline=True)
+    """Print a sentence on standard error; where that can't be written, the exit code has to do."""
+    with complaining():
+        _write(sys.stderr, f"qterm: {text}", newline=True)
+
+
+def status(text: str) -> None:
+    """Put a passing line onto the terminal's last one, in place of the one before."""
+    with complaining():
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
 
 def _write(stream: IO[str], text: str, newline: bool) -> None:
@@ -35,7 +54,11 @@ def _write(stream: IO[str], text: str, newline: bool) -> None:
 
 def out_json(value: object) -> None:
     """Print one JSON document on a line of its own."""
-    data = msgspec.json.encode(value, enc_hook=str)
+    try:
+        data = msgspec.json.encode(value, enc_hook=str)
+    except UnicodeEncodeError:  # a path that is no UTF-8
+        plain = msgspec.to_builtins(value, enc_hook=str)
+        data = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
     click.echo(data + b"\n", nl=False)
 
 

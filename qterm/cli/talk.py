@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
@@ -26,8 +27,14 @@ if TYPE_CHECKING:
 
 
 def text_of(argument: str) -> str:
-    """The text of an argument; `-` reads standard input as UTF-8."""
+    """The text of an argument; `-` reads standard input as UTF-8.
+
+    An argument is bytes. Those that the locale could not read are UTF-8 too, as far as they can be.
+    """
     if argument != "-":
+        with suppress(UnicodeEncodeError):
+            if any("\udc80" <= sign <= "\udcff" for sign in argument):
+                return os.fsencode(argument).decode("utf-8", "replace")
         return argument
     return sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
 
@@ -96,7 +103,7 @@ async def _send(
     from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
 
     talk = _Talk(services.conversation, frame.task_id, prints=not as_json)
-    code = exit_codes.ERROR
+    code: int | None = None
     with talk.signals():
         try:
             async for event in services.conversation.send(frame, again_of=again_of):
@@ -108,8 +115,10 @@ async def _send(
                         talk.stream(delta)
                     case NotStored(text=words, reason=reason):
                         talk.clear()
-                        show.out(words)
-                        show.diagnostic(f"The answer is not stored. {reason}")
+                        if words:
+                            show.out(words)
+                        what = "The answer" if words else "How the message fared"
+                        show.diagnostic(f"{what} is not stored. {reason}")
                         return exit_codes.ERROR
                     case TakenBack():
                         talk.clear()
@@ -124,6 +133,9 @@ async def _send(
             raise Refused(str(error)) from error
         finally:
             talk.clear()
+    if code is None:  # closed before the message was stored, or its end could not be
+        show.diagnostic("qterm was ended before the message was sent.")
+        return exit_codes.INTERRUPTED
     return code
 
 
@@ -140,7 +152,7 @@ def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) ->
         )
     elif reply is not None:
         talk.finish(reply.text)
-    if turn.degraded:
+    if turn.degraded and turn.state is TurnState.SENT:
         show.diagnostic(f"{turn.degraded.sentence}.")
     if turn.state is TurnState.SENT:
         return exit_codes.OK
@@ -188,13 +200,13 @@ class _Talk:
         while True:
             if self._doing and not self._came:
                 seconds = int(time.monotonic() - self._since)
-                click.echo(f"\r\x1b[K{self._doing} · {seconds} s", err=True, nl=False)
+                show.status(f"{self._doing} · {seconds} s")
             await asyncio.sleep(0.5)
 
     def clear(self) -> None:
         if self._ticker is not None:
             self._ticker.cancel()
-            click.echo("\r\x1b[K", err=True, nl=False)
+            show.status("")
             self._ticker, self._waits = None, False
 
     def stream(self, delta: str) -> None:

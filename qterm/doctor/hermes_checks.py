@@ -11,14 +11,11 @@ from pathlib import Path
 
 from qterm.doctor.check import Check, State
 from qterm.hermes.capabilities import probe
-from qterm.hermes.locate import INSTALL, HermesNotFound, HermesPlace, locate
+from qterm.hermes.locate import INSTALL, PACKAGE, HermesNotFound, HermesPlace, locate
 from qterm.hermes.model_state import ModelState, model_reachable, model_state
 from qterm.hermes.place import Capabilities, HermesUnusable
 from qterm.model import Approvals
 from qterm.settings.load import Loaded
-
-PACKAGE = "hermes-agent[acp]==0.19.0"
-"""What qterm is tested with; `pipx` puts it on PATH also where pip may not (Debian)."""
 
 
 async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: str) -> list[Check]:
@@ -27,7 +24,7 @@ async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: s
     try:
         place = await asyncio.to_thread(locate, loaded.settings.hermes, environ, python=python)
     except HermesNotFound as error:
-        mend = (
+        mend = (  # pipx puts it on PATH also where pip may not (Debian)
             f"Install it (`pipx install '{PACKAGE}'`, or `{INSTALL}` in an environment), "
             "or set hermes.command, hermes.home and hermes.profile right."
         )
@@ -141,7 +138,13 @@ def _home(place: HermesPlace) -> Check:
     home, title = place.home, "hermes home"
     details = {"path": str(home), "chosen_by": place.home_by, "is_root": place.home_is_root}
     where = f"{home} (chosen by {place.home_by})"
-    if not home.exists():
+    try:
+        there, is_folder = home.exists(), home.is_dir()
+    except OSError as error:
+        mend = "Set hermes.home to another folder, or mend the mode of the one above it."
+        sentence = f"{where} can't be looked at ({error.strerror})."
+        return Check("hermes.home", title, State.FAIL, sentence, mend, details)
+    if not there:
         return Check(
             "hermes.home",
             title,
@@ -149,7 +152,7 @@ def _home(place: HermesPlace) -> Check:
             f"It is {where}; it is not there yet, and hermes makes it.",
             details=details,
         )
-    if not home.is_dir():
+    if not is_folder:
         mend = "Move that file away, or set hermes.home to a folder."
         return Check("hermes.home", title, State.FAIL, f"{where} is not a folder.", mend, details)
     if not os.access(home, os.R_OK | os.W_OK | os.X_OK):

@@ -16,6 +16,9 @@ COLUMNS = (
 )
 """The columns that `turn_of` reads, in its order."""
 
+MAX_NUMBER = 2**63 - 1
+"""The greatest number that SQLite knows."""
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -23,6 +26,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def storable(text: str) -> str:
     """The text with U+FFFD for NUL and each lone surrogate, which SQLite can't keep."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def fitting(number: int) -> int:
+    """The number, or the nearest one that SQLite knows: as a limit or a bound it means the same."""
+    return max(-MAX_NUMBER, min(number, MAX_NUMBER))
 
 
 def millis(moment: datetime) -> int:

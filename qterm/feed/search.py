@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from qterm.feed.rows import COLUMNS, storable, turn_of
+from qterm.feed.rows import COLUMNS, fitting, storable, turn_of
 from qterm.model import Turn
 
 _TRIGRAM = 3
@@ -43,7 +43,7 @@ def search(
         values.append(storable(task_id))
     rows = connection.execute(
         f"SELECT {columns} FROM {origin} WHERE {where} ORDER BY {order} DESC LIMIT ?",
-        (*values, limit),
+        (*values, fitting(limit)),
     ).fetchall()
     return [turn_of(row) for row in rows]
 

@@ -8,7 +8,16 @@ import sqlite3
 from datetime import datetime
 
 from qterm.feed.owner import is_alive
-from qterm.feed.rows import COLUMNS, millis, next_rev, no_turn, storable, turn_of
+from qterm.feed.rows import (
+    COLUMNS,
+    MAX_NUMBER,
+    fitting,
+    millis,
+    next_rev,
+    no_turn,
+    storable,
+    turn_of,
+)
 from qterm.feed.source import NewTurn, TurnChange
 from qterm.feed.wiping import mark
 from qterm.model import Owner, Turn, TurnState
@@ -16,7 +25,6 @@ from qterm.model import Owner, Turn, TurnState
 OLDER_CAP = 1_000
 """How far the turns left out of a transcript are counted."""
 
-_MAX_ID = 2**63 - 1
 _SAID = "hidden = 0 AND state IN ('sent', 'stopped') AND persona <> 'qterm'"
 _OPEN = "state IN ('queued', 'pending')"
 
@@ -36,7 +44,12 @@ def page(
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM turns INDEXED BY turns_thread "
         f"WHERE task_id IS ? AND id > ? AND id < ? ORDER BY id {order} LIMIT ?",
-        (task_id, after or 0, _MAX_ID if before is None else before, max(limit, 0)),
+        (
+            task_id,
+            fitting(after or 0),
+            MAX_NUMBER if before is None else fitting(before),
+            fitting(max(limit, 0)),
+        ),
     ).fetchall()
     found = [turn_of(row) for row in rows]
     return found[::-1] if after is None else found
@@ -58,7 +71,7 @@ def transcript(
 ) -> tuple[list[Turn], int]:
     """The last said, unhidden turns of a run, oldest first, and how many older ones (rule C5)."""
     columns = COLUMNS.replace(" text,", f" substr(text, 1, {chars:d}),")
-    until = _MAX_ID if before is None else before
+    until = MAX_NUMBER if before is None else before
     rows = connection.execute(
         f"SELECT {columns} FROM turns INDEXED BY turns_said "
         f"WHERE task_id IS ? AND run = ? AND id < ? AND {_SAID} ORDER BY id DESC LIMIT ?",

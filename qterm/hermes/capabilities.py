@@ -6,7 +6,9 @@ import asyncio
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -172,17 +174,22 @@ async def _run(
     cache_dir: Path,
     seconds: float,
 ) -> processes.Finished:
-    try:
-        home = await asyncio.to_thread(private_folder, cache_dir / "probe-home")
+    with ExitStack() as stack:
+        try:
+            home = await asyncio.to_thread(private_folder, cache_dir / "probe-home")
+        except OSError:  # without a cache it is asked all the same
+            made = TemporaryDirectory(prefix="qterm-probe-", ignore_cleanup_errors=True)
+            home = Path(stack.enter_context(made))
         env = child_environment(environ, home)
-        return await processes.run([*place.command, *words], env=env, cwd=home, seconds=seconds)
-    except TimeoutError as error:
-        raise HermesUnusable(
-            f"`{_name(place)} {' '.join(words)}` gave no answer in {seconds:g} s: "
-            "run it in a terminal to see why."
-        ) from error
-    except OSError as error:
-        raise HermesUnusable(cannot_start(place, error)) from error
+        try:
+            return await processes.run([*place.command, *words], env=env, cwd=home, seconds=seconds)
+        except TimeoutError as error:
+            raise HermesUnusable(
+                f"`{_name(place)} {' '.join(words)}` gave no answer in {seconds:g} s: "
+                "run it in a terminal to see why."
+            ) from error
+        except OSError as error:
+            raise HermesUnusable(cannot_start(place, error)) from error
 
 
 def cannot_start(place: HermesPlace, error: OSError) -> str:

@@ -12,9 +12,12 @@ from typing import Protocol
 
 from qterm.hermes.place import HermesNotFound, HermesPlace
 
-__all__ = ["INSTALL", "HermesChoice", "HermesNotFound", "HermesPlace", "locate"]
+__all__ = ["INSTALL", "PACKAGE", "HermesChoice", "HermesNotFound", "HermesPlace", "locate"]
 
-INSTALL = "pip install 'hermes-agent[acp]==0.19.0'"
+PACKAGE = "hermes-agent[acp]==0.19.0"
+"""What qterm is tested with (the `hermes` extra in pyproject.toml; a test compares)."""
+
+INSTALL = f"pip install '{PACKAGE}'"
 
 _PROFILE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -45,9 +48,15 @@ def locate(
 
     `python` is the interpreter beside which a hermes may live. Raises HermesNotFound.
     """
-    command, found_by = find_command(settings.command, environ, python=python)
-    home, home_by = find_home(settings, environ)
-    is_root = _root_of(home, environ).resolve() == home.resolve()
+    try:
+        command, found_by = find_command(settings.command, environ, python=python)
+        home, home_by = find_home(settings, environ)
+        is_root = _root_of(home, environ).resolve() == home.resolve()
+    except OSError as error:
+        raise HermesNotFound(
+            f"hermes can't be looked for: {error.filename} can't be looked at ({error.strerror}). "
+            "Mend the path in hermes.command, hermes.home or HERMES_HOME, or that folder's mode."
+        ) from error
     return HermesPlace(command, home, is_root, found_by, home_by)
 
 

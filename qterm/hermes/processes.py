@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -95,7 +95,7 @@ class Child:
         """The exit code, negative for a signal; None while it runs."""
         return self._popen.returncode
 
-    async def chunks(self) -> AsyncIterator[tuple[Stream, bytes]]:
+    async def chunks(self) -> AsyncGenerator[tuple[Stream, bytes], None]:
         """Everything the process prints, both streams as they come; ends when it has ended.
 
         Afterwards `returncode` is set. A process that holds a pipe open after this one has ended
@@ -151,9 +151,10 @@ class Child:
 
     def note_descendants(self) -> None:
         """Remember what this process has started so far: it can't be found once it is gone."""
-        with contextlib.suppress(psutil.Error):
-            for process in psutil.Process(self.pid).children(recursive=True):
-                self._noted.setdefault(process.pid, process)
+        if self._popen.returncode is None:  # afterwards the id may be a stranger's
+            with contextlib.suppress(psutil.Error):
+                for process in psutil.Process(self.pid).children(recursive=True):
+                    self._noted.setdefault(process.pid, process)
         for known in list(self._noted.values()):
             with contextlib.suppress(psutil.Error):
                 for process in known.children(recursive=True):

@@ -41,7 +41,12 @@ from qterm.private import private_folder
 
 log = logging.getLogger(__name__)
 
-_EXPORT_SECONDS = 30.0
+LARGEST_OUTPUT = 64_000_000
+"""Bytes one call may print: what prints more is no answer, and would fill the memory."""
+
+_UNUSABLE_SECONDS = 2.0
+"""How long a hermes that could not be used is not asked again: measuring a text and sending it
+come one after the other, and one that hangs shall be waited for once."""
 
 UNFIT = {
     Unfit.EMPTY: "There is nothing to send: write a message first.",
@@ -80,6 +85,7 @@ class SpawnWay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._known: dict[HermesPlace, Capabilities] = {}
         self._checked: set[HermesPlace] = set()
+        self._unusable: dict[HermesPlace, tuple[float, str]] = {}
         self._probing = asyncio.Lock()
         self._closed = False
 
@@ -90,7 +96,7 @@ class SpawnWay:
         """
         try:
             known = await self._capabilities(await asyncio.to_thread(self._find))
-        except (HermesNotFound, HermesUnusable):
+        except (HermesNotFound, HermesUnusable, OSError):
             return True
         return carries(known, prompt, self._approvals, is_task=is_task) is None
 
@@ -98,7 +104,7 @@ class SpawnWay:
         """Which hermes this is, `MACHINE:HOME`; empty where there is none (rule S3)."""
         try:
             place = await asyncio.to_thread(self._find)
-        except HermesNotFound:
+        except (HermesNotFound, OSError):
             return ""
         return f"{platform.node()}:{place.home.resolve()}"
 
@@ -118,7 +124,7 @@ class SpawnWay:
         try:
             place = await asyncio.to_thread(self._find)
             return Sessions(place, await self._capabilities(place), self._environ)
-        except (HermesNotFound, HermesUnusable) as error:
+        except (HermesNotFound, HermesUnusable, OSError) as error:
             log.warning("hermes's sessions can't be asked: %s", error)
             return None
 
@@ -274,7 +280,7 @@ class SpawnWay:
                 FailureKind.CRASHED,
                 f"The folder {request.cwd} is not there any more: make it again.",
             )
-        with self._usage_file() as report:
+        with self._usage_file(request) as report:
             call = await turn.unless_halted(self._build(place, known, request, report))
             return await self._call(turn, place, call)
 
@@ -292,10 +298,18 @@ class SpawnWay:
         except OSError as error:
             return Failed(FailureKind.NO_HERMES, probing.cannot_start(place, error))
         turn.child = child
-        async for stream, data in child.chunks():
-            for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
-                turn.outbox.put(event)
+        log.debug("process %d: a %s call for turn %s", child.pid, call.shape, turn.request.key)
+        printed = 0
+        async with contextlib.aclosing(child.chunks()) as chunks:
+            async for stream, data in chunks:
+                printed += len(data)
+                if printed > LARGEST_OUTPUT:
+                    await child.end(CLOSING)
+                    return _printed_too_much(data)
+                for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
+                    turn.outbox.put(event)
         code = await child.wait()
+        log.debug("process %d: ended with %d", child.pid, code)
         await turn.all_ended()
         usage = await asyncio.to_thread(_read_report, call.usage_file)
         if turn.why is None and is_usage_error(code, reader, usage):
@@ -303,7 +317,7 @@ class SpawnWay:
         return reader.outcome(code, usage=usage, stopped=turn.why is not None)
 
     async def _build(
-        self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str
+        self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str | None
     ) -> Call:
         def is_image(written: str) -> bool:
             return is_picture(written, cwd=request.cwd, environ=self._environ)
@@ -313,11 +327,15 @@ class SpawnWay:
         )
 
     @contextlib.contextmanager
-    def _usage_file(self) -> Iterator[str]:
-        """A private file for hermes's report, gone afterwards."""
-        handle, name = tempfile.mkstemp(
-            prefix="usage-", suffix=".json", dir=private_folder(self._cache_dir)
-        )
+    def _usage_file(self, request: HermesRequest) -> Iterator[str | None]:
+        """A private file for hermes's report, gone afterwards; None where it makes none."""
+        if in_force(self._approvals, is_task=request.is_task) is not Approvals.BYPASS:
+            yield None
+            return
+        folder = None  # the system's own for such files, where there can be no cache
+        with contextlib.suppress(OSError):
+            folder = private_folder(self._cache_dir)
+        handle, name = tempfile.mkstemp(prefix="usage-", suffix=".json", dir=folder)
         os.close(handle)
         try:
             yield name
@@ -340,7 +358,15 @@ class SpawnWay:
             return known
 
     async def _learn(self, place: HermesPlace) -> Capabilities:
-        known = await probing.probe(place, self._environ, self._cache_dir)
+        clock = asyncio.get_running_loop().time
+        since, sentence = self._unusable.get(place, (0.0, ""))
+        if sentence and clock() - since < _UNUSABLE_SECONDS:
+            raise HermesUnusable(sentence)
+        try:
+            known = await probing.probe(place, self._environ, self._cache_dir)
+        except HermesUnusable as error:
+            self._unusable[place] = (clock(), str(error))
+            raise
         self._checked.add(place)
         try:
             await asyncio.to_thread(probing.remember, place, known, self._cache_dir)
@@ -361,6 +387,7 @@ class SpawnWay:
 
     async def _forget(self, place: HermesPlace) -> None:
         self._known.pop(place, None)
+        self._unusable.pop(place, None)
         with contextlib.suppress(OSError):
             await asyncio.to_thread(probing.forget, place, self._cache_dir)
 
@@ -368,6 +395,15 @@ class SpawnWay:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _printed_too_much(last: bytes) -> Failed:
+    return Failed(
+        FailureKind.CRASHED,
+        f"hermes printed more than {LARGEST_OUTPUT // 1_000_000} MB and was ended: see what "
+        "`hermes chat` prints in a terminal, then send the message again.",
+        failures.excerpt(last.decode(errors="replace"), ""),
+    )
 
 
 def _read_report(path: str | None) -> dict[str, Any] | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import qterm.context
+from qterm.context import FRAME_WORDS
 from qterm.model import RESERVED_PERSONAS, Persona
 from qterm.settings.keys import is_one_line
 from qterm.settings.problems import Problem, show, unknown_key, wrong_value
@@ -71,9 +71,8 @@ def is_label(label: str) -> bool:
 
 def _begins_a_frame(label: str) -> bool:
     """Whether a line that begins with this label would look like one of the block's own."""
-    words: Iterable[str] = getattr(qterm.context, "FRAME_WORDS", ())
     start = re.sub(r"^[\W_]+", "", fold(label))
-    return any(re.match(rf"{re.escape(fold(word))}\b", start) for word in words)
+    return any(re.match(rf"{re.escape(fold(word))}\b", start) for word in FRAME_WORDS)
 
 
 @dataclass(slots=True)

@@ -213,8 +213,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
     async def _end(self, how: Leave) -> None:
         try:
             async with asyncio.timeout(END_SECONDS):
-                if self.services.conversation.busy():
-                    await self._drawn()  # "stopping Q…", before it may take a moment
                 await self.keep_draft()
                 await self.services.conversation.close()
         except Exception:
@@ -229,13 +227,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
         if self.home is not None and self.home.draft_is_known:
             with suppress(FeedError):
                 await self.services.feed.save_draft(None, self.home.composer.message)
-
-    async def _drawn(self) -> None:
-        drawn = asyncio.Event()
-        self.call_after_refresh(drawn.set)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await drawn.wait()
 
     def log_failure(self, error: BaseException | None) -> None:
         """A worker failed in a way nobody foresaw: into the log, and a sentence."""

@@ -84,3 +84,31 @@ def test_a_fault_in_qterm_is_one_sentence(qterm: Qterm, monkeypatch: pytest.Monk
     assert result.code == 70
     assert "Traceback" not in result.err
     assert "RuntimeError" in result.err
+
+
+@pytest.mark.parametrize("option", ["--data-dir", "--config"])
+def test_an_empty_name_is_not_the_folder_one_is_in(
+    qterm: Qterm, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = qterm(option, "", "feed")
+    assert (done.code, "the name is empty" in done.err) == (2, True)
+    assert not (tmp_path / "feed.db").exists()
+
+
+HUGE = "9" * 40
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("feed", "-n", HUGE),
+        ("feed", "--before", HUGE),
+        ("search", "-n", HUGE, "Hello"),
+        ("search", "-n", HUGE, "He"),
+    ],
+)
+def test_a_huge_number_as_a_limit(qterm: Qterm, command: tuple[str, ...]) -> None:
+    qterm("post", "--as", "mallory", "Hello.")
+    assert "Hello." in qterm(*command).out
+    assert qterm("feed", "--before", f"-{HUGE}").code == 0

@@ -45,6 +45,16 @@ def test_a_text_that_begins_with_a_dash(stage: Stage) -> None:
     assert stage.hermes.calls[0]["stdin"] == "-x --yolo"
 
 
+def test_a_message_that_is_too_large_is_kept_and_said_so_in_one_sentence(stage: Stage) -> None:
+    stage.hermes.newer = False
+    stage.hermes.write()
+    done = stage.run("send", "-", input=b"large " * 100_000)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.startswith(b"qterm: This message is too large")
+    assert done.stderr.count(b"\n") == 1
+    assert [state for _, state in stage.states()] == ["failed"]
+
+
 def test_dry_run_starts_no_turn(stage: Stage) -> None:
     done = stage.run("send", "--dry-run", "--json", "hello")
     call = json.loads(done.stdout)

@@ -189,6 +189,12 @@ async def test_a_home_that_is_a_file(patient: Patient) -> None:
     assert check.details["chosen_by"] == "hermes.home"
 
 
+async def test_a_home_that_can_t_be_looked_at(patient: Patient) -> None:
+    checks = await patient.look(QTERM_HERMES_HOME="/" + "x" * 300)
+    assert checks["hermes.home"].state == "fail"
+    assert "File name too long" in checks["hermes.home"].sentence
+
+
 async def test_a_newer_store_is_told_with_its_version(patient: Patient) -> None:
     feed = await open_store(patient.data / "feed.db", locks_dir=patient.data / "locks")
     await feed.close()

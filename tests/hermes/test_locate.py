@@ -82,6 +82,7 @@ def test_no_hermes_says_how_to_get_one(environ: dict[str, str], tmp_path: Path) 
         (("no-such-hermes",), "no-such-hermes on PATH"),
         (("/",), "is a folder"),
         (("ssh", "tower", "hermes"), "another machine"),
+        (("/" + "x" * 300,), "File name too long"),
     ],
 )
 def test_a_command_that_is_not_there(
@@ -89,6 +90,12 @@ def test_a_command_that_is_not_there(
 ) -> None:
     with pytest.raises(HermesNotFound, match=words):
         locate(Choice(command), environ)
+
+
+def test_a_profile_that_can_t_be_looked_at(environ: dict[str, str]) -> None:
+    environ["HERMES_HOME"] = "/" + "x" * 300
+    with pytest.raises(HermesNotFound, match="File name too long"):
+        locate(Choice(profile="work"), environ)
 
 
 def test_a_hermes_that_can_t_be_executed(environ: dict[str, str], tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ async def test_the_interrupt_goes_to_the_whole_group() -> None:
     await child.end(Patience(interrupt=30))
     assert await child.wait() == 130
     assert is_gone(grandchild)
-    await chunks.aclose()  # type: ignore[attr-defined]
+    await chunks.aclose()
 
 
 async def test_who_ignores_the_signals_is_killed_with_all_it_started() -> None:
@@ -148,7 +148,7 @@ async def test_who_ignores_the_signals_is_killed_with_all_it_started() -> None:
     await child.end(HURRIED)
     assert await child.wait() == -9
     assert is_gone(tool)
-    await chunks.aclose()  # type: ignore[attr-defined]
+    await chunks.aclose()
 
 
 async def test_a_tool_whose_parent_has_obeyed_is_ended_too() -> None:
@@ -163,7 +163,7 @@ async def test_a_tool_whose_parent_has_obeyed_is_ended_too() -> None:
     tool = int(await first_line(chunks))
     await child.end(Patience(interrupt=30))
     assert is_gone(tool)
-    await chunks.aclose()  # type: ignore[attr-defined]
+    await chunks.aclose()
 
 
 async def test_closing_takes_over_from_a_patient_end() -> None:
@@ -181,7 +181,7 @@ async def test_closing_takes_over_from_a_patient_end() -> None:
     patient.cancel()
     await asyncio.gather(patient, return_exceptions=True)
     assert await child.wait() == -9
-    await chunks.aclose()  # type: ignore[attr-defined]
+    await chunks.aclose()
 
 
 async def test_ending_what_has_ended() -> None:

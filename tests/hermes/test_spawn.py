@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from qterm.hermes.argv import Call
-from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.hermes.place import HermesNotFound, HermesPlace, HermesUnusable
 from qterm.hermes.processes import STOPPING
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import (
@@ -242,6 +242,61 @@ async def test_texts_that_can_t_be_sent_start_nothing(
         with pytest.raises(ValueError, match=r"This message|nothing to send"):
             await way.dry_run(ask(text))
     assert fake.calls == []
+
+
+async def test_a_task_s_first_message_is_measured_as_a_task_s(make: Make) -> None:
+    """`bypass` concerns home turns only: a task's text goes through standard input (A1, C6)."""
+    way = make(Approvals.BYPASS)
+    assert await way.carries("x" * 3_000_000, is_task=True)
+    assert not await way.carries("x" * 3_000_000)
+
+
+async def test_a_cache_that_can_t_be_made_breaks_no_turn(
+    fake: FakeHermes, tmp_path: Path, ask: Ask
+) -> None:
+    (tmp_path / "cache").write_text("a file")
+    for approvals in (Approvals.DENY, Approvals.BYPASS):
+        fake.turns = [streamed("Hi.") if approvals is Approvals.DENY else [["out", "Hi.\n"]]]
+        fake.write()
+        way = SpawnWay(
+            lambda: fake.place,
+            approvals=approvals,
+            cache_dir=tmp_path / "cache" / "below",
+            environ=environ(tmp_path),
+        )
+        outcome = (await run(way, ask()))[-1]
+        await way.close()
+        assert isinstance(outcome, Replied), outcome
+
+
+async def test_a_hermes_that_fails_is_waited_for_once_a_turn(
+    fake: FakeHermes, make: Make, ask: Ask, tmp_path: Path
+) -> None:
+    """Measuring a text and sending it both ask what hermes can do; one that hangs costs once."""
+    asked = tmp_path / "asked"
+    fake.program.write_text(f"#!/bin/sh\necho >> {asked}\nexit 3\n")
+    way = make()
+    assert await way.carries("hello")
+    outcome = await failed(way, ask())
+    assert "exit code 3" in outcome.reason
+    assert len(asked.read_text()) == 3, "--version, --help and chat --help"
+    with pytest.raises(HermesUnusable):
+        await way.probe(fresh=True)
+    assert len(asked.read_text()) == 6
+
+
+async def test_a_hermes_that_prints_without_end_is_ended(
+    fake: FakeHermes, make: Make, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qterm.hermes.spawn.LARGEST_OUTPUT", 1_000_000)
+    script = fake.program.read_text()
+    flood = 'case "$*" in *--query-file*) exec yes rubbish;; esac\n'
+    fake.program.write_text(script.replace("exec ", f"{flood}exec ", 1))
+    async with asyncio.timeout(30):
+        outcome = await failed(make(), ask())
+    assert outcome.kind is FailureKind.CRASHED
+    assert "printed more than 1 MB" in outcome.reason
+    assert "rubbish" in outcome.detail
 
 
 async def test_3_mb_go_through_standard_input(fake: FakeHermes, make: Make, ask: Ask) -> None:

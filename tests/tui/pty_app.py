@@ -52,9 +52,16 @@ async def plain(on: Stage) -> None:
 
 
 async def held(on: Stage) -> None:
-    """The same, and hermes doesn't answer."""
+    """The same, and hermes doesn't answer; like the real one, it takes a moment to end."""
     await plain(on)
     on.way.hold()
+    close = on.way.close
+
+    async def slowly() -> None:
+        await asyncio.sleep(1)
+        await close()
+
+    on.way.close = slowly  # type: ignore[method-assign]
 
 
 def setup_settings(folder: Path) -> Settings:

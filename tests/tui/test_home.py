@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from datetime import timedelta
@@ -23,7 +24,7 @@ from qterm.hermes.way import (
     TextDelta,
     ToolSeen,
 )
-from qterm.model import Approvals, Degraded, Owner, TurnState
+from qterm.model import Approvals, Degraded, Owner, Turn, TurnState
 from qterm.settings.schema import Settings
 from qterm.tui.app import Leave
 from qterm.tui.screens.ask import Question
@@ -96,6 +97,25 @@ async def test_the_words_stay_in_the_editor_until_they_are_stored(tmp_path: Path
         await until(pilot, lambda: states(on) == [TurnState.SENT, TurnState.SENT])
         assert home(on).composer.text == ""
         assert "The disk is full" not in screen_text(on.app)
+
+
+async def test_messages_sent_faster_than_they_are_stored_stay_apart(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on, on.shown() as pilot:
+        gate = asyncio.Event()
+        keep = on.store.append
+
+        async def slowly(turn: NewTurn) -> Turn:
+            await gate.wait()
+            return await keep(turn)
+
+        on.store.append = slowly  # type: ignore[method-assign]
+        await pilot.press(*"one", "enter", *"two", "enter", *"three", "enter", *"draft")
+        assert home(on).composer.text == "onetwothreedraft"
+        gate.set()
+        await until(pilot, lambda: home(on).composer.text == "draft")
+        await until(pilot, lambda: len(states(on)) == 6 and not home(on).feed.progress)
+        said = [turn.text for turn in home(on).feed.window.turns if turn.persona == "you"]
+        assert said == ["one", "two", "three"]
 
 
 async def test_what_is_written_while_a_message_is_stored_stays(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from textual.widgets import Button, Static
 
 from qterm.model import Persona, TurnState
 from qterm.services import FirstStart, StartState
+from qterm.settings.keys import THEMES
 from qterm.settings.schema import Settings
 from qterm.tui.app import Leave
 from qterm.tui.screens.first_start import FirstStartScreen
@@ -171,3 +172,17 @@ async def test_the_doctors_findings_are_listed(tmp_path: Path, monkeypatch: Any)
         await pilot.press("f5")
         await until(pilot, lambda: "It is [/] away." in screen_text(on.app))
         assert "→ Start it." in screen_text(on.app)
+
+
+async def test_every_theme_can_be_drawn(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        asked = await on.post("you", "no", state=TurnState.FAILED, reason="why", detail="x")
+        await on.post("q", "part", reply_to=asked.id, state=TurnState.FAILED)
+        async with on.shown() as pilot:
+            home(on).notices.add("A notice.")
+            for theme in THEMES:
+                on.app.theme = theme
+                await pilot.pause()
+                assert "failed" in screen_text(on.app), theme
+            await pilot.press("tab")
+            await pilot.pause()

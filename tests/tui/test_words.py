@@ -14,6 +14,7 @@ from qterm.model import Degraded, Persona, Turn, TurnState
 from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
 from qterm.tui.look import Look, Shown, day_words, seconds_words, ticking_words, turn_content
+from qterm.tui.outgoing import Outgoing
 from qterm.tui.widgets.window import MOST, Window
 from tests.cases import cases, ids
 
@@ -194,3 +195,26 @@ def test_commands_are_available_when_they_can_do_something() -> None:
 
 def test_stand_ins_keep_line_ends_as_terminals_paste_them() -> None:
     assert to_editor("a\r\nb\rc") == "a\nb\nc"
+
+
+def test_enter_pressed_again_means_what_was_added_since() -> None:
+    out = Outgoing()
+    assert out.press("one") == "one"
+    assert out.press("onetwo") is None
+    assert out.press("onetwo") is None  # nothing was added
+    assert out.press("onetwothree") is None
+    assert out.stored() == ("one", "two")
+    assert out.stored() == ("two", "three")
+    assert out.stored() == ("three", None)
+    assert out.press("four") == "four"
+    assert out.press("edited") is None  # not what is being stored plus something: left alone
+    assert out.stored() == ("four", None)
+
+
+def test_a_refused_message_takes_nothing_along() -> None:
+    out = Outgoing()
+    out.press("one")
+    out.press("onetwo")
+    out.refused()
+    assert out.press("onetwo") == "onetwo"
+    assert out.stored() == ("onetwo", None)

@@ -23,6 +23,7 @@ from qterm.tui.content import one_line, plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
+from qterm.tui.outgoing import Outgoing
 from qterm.tui.screens.home_commands import HomeCommands
 from qterm.tui.screens.sheets import ToldScreen
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
@@ -58,7 +59,7 @@ class HomeScreen(HomeCommands):
         self.told.set_class(not services.settings.screen.side_pane, "-off")
         self._new_below = NewBelow()
         self._version = ""
-        self._sending: str | None = None
+        self._outgoing = Outgoing()
         self._leaving = False
         self._draft_timer: Timer | None = None
         self._draft_read = False
@@ -164,9 +165,11 @@ class HomeScreen(HomeCommands):
 
     def _accepted(self, turn: Turn) -> None:
         """The message is stored: only now may it leave the editor."""
-        if turn.again_of is None and self._sending is not None:
-            self.composer.take_sent(self._sending)
-            self._sending = None
+        if turn.again_of is None:
+            sent, then = self._outgoing.stored()
+            self.composer.take_sent(sent)
+            if then is not None:
+                self.desk.send(then)
         self._save_draft()
         if self.feed.window.has_newer:
             self.desk.read_page(Side.NEWEST)
@@ -175,7 +178,7 @@ class HomeScreen(HomeCommands):
 
     @on(messages.NotSent)
     def _not_sent(self, event: messages.NotSent) -> None:
-        self._sending = None
+        self._outgoing.refused()
         self.notices.add(event.sentence)
 
     @on(messages.Trouble)
@@ -217,10 +220,9 @@ class HomeScreen(HomeCommands):
 
     @on(Composer.Sent)
     def _send(self, event: Composer.Sent) -> None:
-        if self._sending is not None or self._leaving:
-            return  # the same words are on their way to the store
-        self._sending = event.text
-        self.desk.send(event.text)
+        now = None if self._leaving else self._outgoing.press(event.text)
+        if now is not None:
+            self.desk.send(now)
 
     @on(TextArea.Changed, "#composer")
     def _written(self) -> None:

@@ -60,7 +60,7 @@ class Composer(TextArea):
         if self.text == shown:
             self.text = ""
         elif self.text.startswith(shown):
-            self.text = self.text[len(shown) :].lstrip("\n")
+            self.text = self.text[len(shown) :]
             self.move_cursor(self.document.end)
 
     def action_send(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -10,6 +12,22 @@ from textual.widgets import Static
 
 from qterm.model import Q
 from qterm.tui.look import Look, Shown, turn_content, working
+
+if TYPE_CHECKING:
+    from textual.css.styles import RulesMap
+
+
+class Body(Static):
+    """The text of a turn. Taking other words of the same height costs no layout of the feed."""
+
+    def __init__(self, words: Content) -> None:
+        super().__init__(words, classes="turn--body", markup=False)
+
+    def take(self, words: Content) -> None:
+        """Show other words."""
+        width, height = self.size
+        same = width > 0 and words.get_height(cast("RulesMap", self.styles), width) == height
+        self.update(words, layout=not same)
 
 
 class TurnView(Horizontal):
@@ -31,7 +49,7 @@ class TurnView(Horizontal):
         self._look = look
         self._head = Static(look.head(shown.turn), classes="turn--head", markup=False)
         self._head.styles.width = look.margin
-        self._body = Static(turn_content(shown, look), classes="turn--body", markup=False)
+        self._body = Body(turn_content(shown, look))
 
     @property
     def turn_id(self) -> int:
@@ -47,12 +65,12 @@ class TurnView(Horizontal):
         """Show a newer state of the same turn; nothing is drawn where nothing has changed."""
         if shown != self.shown:
             self.shown = shown
-            self._body.update(turn_content(shown, self._look))
+            self._body.take(turn_content(shown, self._look))
 
     def redraw(self) -> None:
         """Draw it again, after the theme has changed."""
         self._head.update(self._look.head(self.shown.turn))
-        self._body.update(turn_content(self.shown, self._look))
+        self._body.take(turn_content(self.shown, self._look))
 
     def on_click(self) -> None:
         """Tell the feed which turn is meant."""
@@ -75,7 +93,7 @@ class WorkingLine(Horizontal):
         label = Content.assemble(" " * 6, look.label(Q, look.label_cells))
         self._head = Static(label, classes="turn--head", markup=False)
         self._head.styles.width = look.margin
-        self._body = Static(Content(""), classes="turn--body", markup=False)
+        self._body = Body(Content(""))
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -87,7 +105,7 @@ class WorkingLine(Horizontal):
         """Show for how long Q has been at work; None: it is not."""
         self.display = seconds is not None
         if seconds is not None:
-            self._body.update(working(seconds, self._look, tool=tool, mine=mine))
+            self._body.take(working(seconds, self._look, tool=tool, mine=mine))
 
     def redraw(self) -> None:
         """Draw it again, after the theme has changed."""
