@@ -7,13 +7,17 @@ that call them turn it into their own sentence.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import select
 import stat
 import tempfile
 from pathlib import Path
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+READ_LIMIT = 1 << 20
+"""Bytes of a file that is made by hand, or by qterm for itself; what is longer is a mistake."""
 
 
 def private_folder(path: Path) -> Path:
@@ -53,6 +57,31 @@ def touch_private(path: Path) -> Path:
     if stat.S_ISREG(found.st_mode):
         _set_mode(path, found.st_mode, FILE_MODE)
     return path
+
+
+def read_bounded(path: Path, *, limit: int = READ_LIMIT, seconds: float = 2.0) -> bytes:
+    """Read a small file whole, and never wait for ever, whatever lies there.
+
+    A pipe (`--config <(…)`) is waited for at most `seconds` at a time. Raises OSError: as it
+    comes, ETIMEDOUT for a pipe into which nobody writes, EFBIG beyond `limit` bytes.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle).st_mode
+        if stat.S_ISDIR(found):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        read = bytearray()
+        while True:
+            if not stat.S_ISREG(found) and not select.select([handle], [], [], seconds)[0]:
+                raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), str(path))
+            part = os.read(handle, 1 << 16)
+            if not part:
+                return bytes(read)
+            read += part
+            if len(read) > limit:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    finally:
+        os.close(handle)
 
 
 def write_private(path: Path, data: bytes) -> None:

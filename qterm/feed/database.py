@@ -55,7 +55,10 @@ def sentence(error: sqlite3.Error, path: Path) -> str:
 
 def _primary_code(error: sqlite3.Error) -> int:
     # Errors that Python's module raises by itself have no code.
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    code = int(getattr(error, "sqlite_errorcode", 0))
+    if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for the file beside the feed's
+        return sqlite3.SQLITE_FULL
+    return code & 0xFF
 
 
 class Database:

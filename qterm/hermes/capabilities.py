@@ -15,7 +15,7 @@ import msgspec
 from qterm.hermes import processes
 from qterm.hermes.environment import child_environment
 from qterm.hermes.place import Capabilities, HermesPlace, HermesUnusable
-from qterm.private import private_folder, write_private
+from qterm.private import private_folder, read_bounded, write_private
 
 __all__ = ["Capabilities", "HermesUnusable", "acp_check", "forget", "probe", "recall", "remember"]
 
@@ -210,7 +210,7 @@ def _stat(place: HermesPlace) -> tuple[int, int] | None:
 def _load(cache_dir: Path) -> list[_Remembered]:
     """What is remembered; a cache that can't be read is no reason to stop."""
     try:
-        return msgspec.json.decode((cache_dir / _CACHE).read_bytes(), type=list[_Remembered])
+        return msgspec.json.decode(read_bounded(cache_dir / _CACHE), type=list[_Remembered])
     except (OSError, msgspec.MsgspecError):
         return []
 

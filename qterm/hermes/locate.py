@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.private import read_bounded
 
 __all__ = ["INSTALL", "PACKAGE", "HermesChoice", "HermesNotFound", "HermesPlace", "locate"]
 
@@ -162,7 +163,7 @@ def _root_of(home: Path, environ: Mapping[str, str]) -> Path:
 
 def _sticky_profile(root: Path) -> str:
     try:
-        name = (root / "active_profile").read_text(encoding="utf-8-sig").strip()
+        name = read_bounded(root / "active_profile").decode("utf-8-sig").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return "" if name == "default" else name

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qterm.private import read_bounded
+
 # The variables in which hermes looks for a provider's key, on both lines; it counts any of them,
 # in the environment or in the home's .env, as a provider that is set up.
 PROVIDER_KEYS = frozenset(
@@ -25,6 +27,9 @@ PROVIDER_KEYS = frozenset(
     UPSTAGE_API_KEY XAI_API_KEY XIAOMI_API_KEY ZAI_API_KEY Z_AI_API_KEY
     """.split()  # noqa: SIM905 - one key a line would be fifty lines
 )
+_LIMIT = 16 << 20
+"""Bytes of a file of hermes's that are read; these are its own files, so there is room."""
+
 _NONE = "hermes has no model yet: run `hermes setup`."
 
 
@@ -87,7 +92,7 @@ def _config(path: Path) -> Mapping[str, Any]:
     from ruamel.yaml.error import YAMLError
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bounded(path, limit=_LIMIT).decode("utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -140,7 +145,7 @@ def _provider_found(
 
 def _dotenv_has_key(path: Path) -> bool:
     try:
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        lines = read_bounded(path, limit=_LIMIT).decode("utf-8-sig", "replace").splitlines()
     except OSError:
         return False
     for line in lines:
@@ -152,7 +157,7 @@ def _dotenv_has_key(path: Path) -> bool:
 
 def _signed_in(path: Path) -> bool:
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        found = json.loads(read_bounded(path, limit=_LIMIT).decode("utf-8-sig"))
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and bool(found.get("active_provider"))

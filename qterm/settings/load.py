@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from qterm.private import read_bounded
 from qterm.settings.keys import Key, WrongValueError, all_names, build, sections, value_keys
 from qterm.settings.paths import Paths, resolve_paths
 from qterm.settings.personas import read_personas
@@ -177,11 +178,13 @@ def _read_file(path: Path, problems: list[Problem], *, needed: bool) -> dict[str
         return {}
 
     try:
-        data = path.read_bytes()
+        data = read_bounded(path)
     except (FileNotFoundError, NotADirectoryError):
         return fault("this config file is not there") if needed else {}
     except IsADirectoryError:
         return fault("this is a folder, not a config file")
+    except TimeoutError:
+        return fault("this is a pipe into which nobody writes")
     except OSError as error:
         return fault(f"this file can't be read ({os.strerror(error.errno or 0)})")
     try:

@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 
-from qterm.private import private_folder, touch_private, write_private
+from qterm.private import private_folder, read_bounded, touch_private, write_private
 from qterm.settings.keys import WrongValueError, all_names, plain, value_keys
 from qterm.settings.paths import Paths
 from qterm.settings.personas import read_personas
@@ -71,7 +71,7 @@ def _checked(name: str, value: object) -> object:
 
 def _existing(paths: Paths) -> dict[str, object]:
     try:
-        return tomllib.loads(paths.settings_file.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(read_bounded(paths.settings_file).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError):

@@ -37,6 +37,9 @@ __all__ = ["Leave", "QtermApp", "make_app", "run", "run_screen"]
 
 log = logging.getLogger(__name__)
 
+TOAST_CHARS = 400
+"""The most code points of a toast."""
+
 END_SECONDS = 15.0
 """The longest that leaving may take, whatever hangs."""
 
@@ -269,6 +272,8 @@ class QtermApp(App[Leave], inherit_bindings=False):
     ) -> None:
         """A toast; its words are never markup, wherever they come from."""
         del markup
+        if len(message) > TOAST_CHARS:  # one that fills the screen hides what it is about
+            message = f"{message[: TOAST_CHARS - 1]}…"
         super().notify(
             plain(message).plain, title=plain(title).plain, severity=severity, timeout=timeout,
             markup=False,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Qterm
+from tests.cli.stage import Stage
 
 
 def store(tmp_path: Path) -> Path:
@@ -70,3 +73,15 @@ def test_a_wrong_config(qterm: Qterm, tmp_path: Path, config: bytes) -> None:
     assert result.err.count("\n") == 1
     assert "config.toml" in result.err
     assert "hello" in qterm("feed").out
+
+
+def test_no_room_for_the_file_beside_the_feeds(stage: Stage) -> None:
+    """A limit on the size of files stands for the full disk: SQLite ends with the same code."""
+    assert stage.run("post", "--as", "mallory", "hello").returncode == 0
+    line = f"ulimit -f 8; exec {sys.executable} -m qterm feed"
+    done = subprocess.run(
+        ["sh", "-c", line], check=False, env=stage.environ, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("qterm: The disk is full, so nothing was stored: free some")
+    assert stage.states() == [("hello", "sent")]

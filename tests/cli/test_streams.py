@@ -1,7 +1,8 @@
-"""Standard streams that are closed, full or left; ctrl-c while qterm is being loaded."""
+"""Standard streams that are closed, full or left; pipes for files; ctrl-c while it is loaded."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -101,3 +102,11 @@ def test_a_path_that_is_no_utf_8(stage: Stage) -> None:
     folder = stage.folder / "a\udcffb"
     done = stage.run("--data-dir", str(folder), "doctor", "--json")
     assert (done.stderr, b"a?b" in done.stdout) == (b"", True)
+
+
+def test_pipes_where_files_are_looked_for_do_not_hold_qterm_up(stage: Stage) -> None:
+    for name in ("data/settings.toml", "data/cache/hermes.json", "pipe"):
+        (stage.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(stage.folder / name)
+    assert stage.run("send", "hello").stdout == b"Hi.\n"
+    assert stage.run("--config", str(stage.folder / "pipe"), "feed").returncode == 0

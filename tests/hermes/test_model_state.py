@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,10 @@ async def test_a_model_that_does_not() -> None:
 
 async def test_no_address_is_nothing_to_ask() -> None:
     assert (await model_reachable(ModelState(True)))[0] is None
+
+
+def test_pipes_in_the_home_are_not_waited_for(tmp_path: Path) -> None:
+    """A password manager may put a pipe where the .env is."""
+    for name in ("config.yaml", ".env", "auth.json"):
+        os.mkfifo(tmp_path / name)
+    assert not look(tmp_path).is_set

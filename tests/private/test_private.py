@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from qterm.private import private_folder, touch_private, write_private
+from qterm.private import private_folder, read_bounded, touch_private, write_private
 
 
 def mode(path: Path) -> int:
@@ -95,3 +97,34 @@ def test_a_linked_file_stays_linked(tmp_path: Path) -> None:
     write_private(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "dotfiles" / "real").read_bytes() == b"new"
+
+
+def test_reading_never_waits_for_ever_and_has_a_bound(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    with contextlib.suppress(TimeoutError):
+        assert read_bounded(pipe, seconds=0.05) == b""
+    file.write_bytes(b"x" * 1000)
+    assert read_bounded(file, limit=1000) == b"x" * 1000
+    with pytest.raises(OSError, match="too large"):
+        read_bounded(file, limit=999)
+    with pytest.raises(OSError, match="too large"):
+        read_bounded(Path("/dev/zero"))
+    with pytest.raises(IsADirectoryError):
+        read_bounded(tmp_path)
+
+
+def test_a_pipe_that_is_written_late_is_read_whole() -> None:
+    near, far = os.pipe()
+
+    def write_late() -> None:
+        with os.fdopen(far, "wb") as pipe:
+            pipe.write(b"late")
+
+    late = threading.Timer(0.2, write_late)
+    late.start()
+    try:
+        assert read_bounded(Path(f"/dev/fd/{near}"), seconds=20) == b"late"
+    finally:
+        late.join()
+        os.close(near)
