@@ -21,7 +21,7 @@ class Answer:
 
     `chunks` are streamed with `delay` seconds before each. `status` other than 200 answers with
     `error` as an OpenAI error body. `tool` is a call: its name and its arguments. `cut` breaks the
-    connection after the chunks, without an end.
+    connection after the chunks, without an end. `prompt_tokens` is what the model says it read.
     """
 
     chunks: tuple[str, ...] = ("Hi.",)
@@ -30,6 +30,7 @@ class Answer:
     error: str = ""
     tool: tuple[str, Mapping[str, Any]] | None = None
     cut: bool = False
+    prompt_tokens: int = 10
 
 
 Script = Callable[[dict[str, Any]], Answer]
@@ -170,7 +171,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if answer.tool is not None:
             self._event(_delta(request, {"tool_calls": [{"index": 0, **_call(answer.tool)}]}))
-        self._event(_delta(request, {}, finish="tool_calls" if answer.tool else "stop"))
+        end = _delta(request, {}, finish="tool_calls" if answer.tool else "stop")
+        self._event(end | {"usage": _usage(answer)})
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _event(self, body: object) -> None:
@@ -178,7 +180,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-_USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+def _usage(answer: Answer) -> dict[str, int]:
+    prompt = answer.prompt_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": 5, "total_tokens": prompt + 5}
 
 
 def _call(tool: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -197,8 +201,6 @@ def _delta(
         "model": request.get("model", "mock-1"),
         "choices": [{"index": 0, "delta": dict(delta), "finish_reason": finish}],
     }
-    if finish:
-        body["usage"] = _USAGE
     return body
 
 
@@ -218,5 +220,5 @@ def _completion(answer: Answer, request: Mapping[str, Any]) -> dict[str, Any]:
                 "finish_reason": "tool_calls" if answer.tool else "stop",
             }
         ],
-        "usage": _USAGE,
+        "usage": _usage(answer),
     }
