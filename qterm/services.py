@@ -97,6 +97,9 @@ class Services:
 
     async def dry_run(self, frame: ChatFrame) -> DryRun:
         """The call this frame would make now; nothing is stored or sent (raises SendError)."""
+        from qterm.feed.rows import storable  # what is sent is the text as it is stored
+
+        frame = msgspec.structs.replace(frame, text=storable(frame.text))
         self.conversation.check(frame)
         composed = await self.conversation.compose(frame, frame.text)
         request = HermesRequest("dry-run", composed.prompt, self.conversation.home_cwd)
