@@ -112,7 +112,7 @@ def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) ->
         )
     elif reply is not None:
         talk.finish(reply.text)
-    if turn.degraded and turn.state is TurnState.SENT:
+    if turn.degraded:
         show.diagnostic(f"{turn.degraded.sentence}.")
     if turn.state is TurnState.SENT:
         return exit_codes.OK
