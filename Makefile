@@ -37,8 +37,9 @@ types: $(VENV)/.ready
 contracts: $(VENV)/.ready
 	$(BIN)/lint-imports
 
+# Two at a time, a file each: half of the time is waiting for hermes.
 check: env
-	$(BIN)/pytest -m "not system"
+	$(BIN)/pytest -m "not system" -n 2 --dist loadfile
 
 test-system: env
 	$(BIN)/pytest -m system

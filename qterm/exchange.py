@@ -22,7 +22,7 @@ from qterm.events import (
 )
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange, TurnGoneError
 from qterm.hermes import way as hermes
-from qterm.model import Degraded, Owner, Q, Turn, TurnState
+from qterm.model import SAID, Degraded, Owner, Q, Turn, TurnState
 from qterm.threads.thread import Composed, Thread
 
 log = logging.getLogger(__name__)
@@ -209,7 +209,7 @@ class Exchange:
             state=state,
             reason=reason,
             detail=detail,
-            degraded=self._degraded,
+            degraded=self._degraded if state in SAID else None,  # else nothing was told
             elapsed=self.clock() - self._since,
         )
         told = False

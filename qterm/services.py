@@ -99,6 +99,9 @@ class Services:
 
     async def dry_run(self, frame: ChatFrame) -> DryRun:
         """The call this frame would make now; nothing is stored or sent (raises SendError)."""
+        from qterm.feed.rows import storable  # what is sent is the text as it is stored
+
+        frame = msgspec.structs.replace(frame, text=storable(frame.text))
         thread, composed = await self.conversation.compose(frame)
         cwd = self.conversation.home_cwd
         if isinstance(thread, TaskThread):

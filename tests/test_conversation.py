@@ -175,6 +175,18 @@ async def test_a_block_that_does_not_fit_is_left_out(store: Store, tmp_path: Pat
     assert end.turn.degraded is Degraded.NO_CONTEXT
 
 
+async def test_a_message_that_did_not_get_through_says_nothing_of_its_context(
+    store: Store, tmp_path: Path
+) -> None:
+    too_large = Failed(FailureKind.TOO_LARGE, "Too large.")
+    way = ScriptedWay(lambda _: [Replied("Hi.")], limit=100)
+    conversation = make(store, way, tmp_path)
+    await run(conversation, "x" * 90)
+    way.script = lambda _: [too_large]
+    end = end_of(await run(conversation, "y" * 200))
+    assert (end.turn.state, end.turn.degraded) == (TurnState.FAILED, None)
+
+
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 async def test_an_empty_message_is_refused(store: Store, tmp_path: Path, text: str) -> None:
     way = ScriptedWay()

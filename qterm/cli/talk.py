@@ -15,7 +15,7 @@ import click
 
 from qterm.cli import exit_codes, show
 from qterm.cli.run import Invocation, Refused, labels, with_services
-from qterm.model import RESERVED_PERSONAS, TurnState
+from qterm.model import RESERVED_PERSONAS, Approvals, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +102,11 @@ async def _send(
     from qterm.conversation import SendError
     from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
 
+    if services.settings.hermes.approvals is Approvals.ASK:
+        show.diagnostic(
+            'hermes can\'t ask you from here, so it refuses dangerous commands: approvals = "ask" '
+            'acts as "deny".'
+        )
     talk = _Talk(services.conversation, frame.task_id, prints=not as_json)
     code: int | None = None
     with talk.signals():
@@ -110,7 +115,7 @@ async def _send(
                 talk.tell(event)
                 match event:
                     case Accepted(turn):
-                        talk.turn_id = turn.id
+                        talk.accepted(turn.id)
                     case ReplyText(delta=delta) if not as_json:
                         talk.stream(delta)
                     case NotStored(text=words, reason=reason):
@@ -152,7 +157,7 @@ def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) ->
         )
     elif reply is not None:
         talk.finish(reply.text)
-    if turn.degraded and turn.state is TurnState.SENT:
+    if turn.degraded:
         show.diagnostic(f"{turn.degraded.sentence}.")
     if turn.state is TurnState.SENT:
         return exit_codes.OK
@@ -179,6 +184,13 @@ class _Talk:
         self._doing = ""
         self._ticker: asyncio.Task[None] | None = None
         self._again: set[asyncio.Task[object]] = set()
+        self._early = self._told = False
+
+    def accepted(self, turn_id: int) -> None:
+        """The message is stored: a ctrl-c that came before can be obeyed now."""
+        self.turn_id = turn_id
+        if self._early:
+            self._interrupted(signal.SIGINT)
 
     def signals(self) -> _Signals:
         return _Signals(self._interrupted)
@@ -191,8 +203,12 @@ class _Talk:
                 self._doing = f"waiting for {ahead} message{'s' if ahead > 1 else ''} before it"
             case Began(approvals=approvals):
                 self._since = time.monotonic()
-                unasked = " · runs tools unasked" if approvals == "bypass" else ""
-                self._doing = f"Q is thinking{unasked} · ctrl-c stops"
+                if approvals is Approvals.BYPASS and not self._told:
+                    self._told = True
+                    show.diagnostic(
+                        'Q runs tools unasked in this turn (hermes.approvals is "bypass").'
+                    )
+                self._doing = "Q is thinking · ctrl-c stops"
         if self._waits and self._ticker is None:
             self._ticker = asyncio.create_task(self._tick())
 
@@ -228,7 +244,10 @@ class _Talk:
         task: asyncio.Task[object]
         if number is not signal.SIGINT:
             task = asyncio.create_task(self.conversation.close())
-        elif self.conversation.running(self.task_id) is not None or self.turn_id is None:
+        elif self.turn_id is None:
+            self._early = True
+            return
+        elif self.conversation.running(self.task_id) is not None:
             task = asyncio.create_task(self.conversation.stop(self.task_id))
         else:
             task = asyncio.create_task(self.conversation.take_back(self.turn_id))

@@ -348,7 +348,7 @@ class _Stream(_Reader):
         if stopped or exit_code in _INTERRUPTED or code in _INTERRUPTED:
             return Stopped(partial, self._session)
         said = str(result.get("error") or result.get("text") or "") if result is not None else ""
-        return self._failed(exit_code or 1, said, partial)
+        return self._failed(exit_code, said, partial)
 
     def _answer(self, result: Mapping[str, Any]) -> str:
         """The whole answer: what was said before the tools, and hermes's own last word.

@@ -179,3 +179,35 @@ def test_a_terminal_gets_safe_text(stage: Stage, case: dict[str, Any]) -> None:
         assert visible.encode() in written
         assert visible.encode() in history
         assert visible.encode() in exported
+
+
+def test_ask_and_bypass_are_said(stage: Stage) -> None:
+    """A1 on the command line, also into a pipe."""
+    config = stage.folder / "config.toml"
+    before = config.read_text()
+    config.write_text(before + 'approvals = "ask"\n')
+    assert b'"ask" acts as "deny"' in stage.run("send", "hello").stderr
+    config.write_text(before + 'approvals = "bypass"\n')
+    stage.hermes.turns = [[["usage", {"completed": True, "failed": False}], ["out", "Hi.\n"]]]
+    stage.hermes.write()
+    done = stage.run("send", "hello")
+    assert (done.returncode, done.stdout) == (0, b"Hi.\n")
+    assert done.stderr.count(b"runs tools unasked") == 1
+
+
+def test_an_answer_without_any_json(stage: Stage) -> None:
+    script(stage, [["exit", 0]])
+    done = stage.run("send", "hello")
+    assert done.returncode == 3
+    assert b"exit code 0 and no answer" in done.stderr
+
+
+def test_dry_run_has_the_text_as_it_would_be_stored(stage: Stage) -> None:
+    done = stage.run("send", "--dry-run", "--json", "-", input=b"a\0b")
+    assert json.loads(done.stdout)["stdin"] == "a\ufffdb"
+
+
+def test_the_screen_needs_a_store(stage: Stage) -> None:
+    written = on_a_terminal(stage, "--data-dir", "/dev/null/x")
+    assert b"inside qterm" not in written
+    assert written.count(b"\n") == 1
