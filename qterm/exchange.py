@@ -241,9 +241,9 @@ class Exchange:
             case hermes.Failed(reason=reason, detail=detail, partial=partial):
                 self._text = partial or self._text
                 return TurnState.FAILED, reason, detail
-            case hermes.Stopped(partial) if not self.is_closing():
+            case hermes.Stopped(partial, note=note) if not self.is_closing():
                 self._text = partial or self._text
-                return TurnState.STOPPED, "", ""
+                return TurnState.STOPPED, note, ""
             case _:
                 return TurnState.INTERRUPTED, "qterm was closed before Q had answered.", ""
 

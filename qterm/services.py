@@ -15,13 +15,14 @@ import msgspec
 from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
 from qterm.frame import ChatFrame
-from qterm.hermes.environment import child_environment
+from qterm.hermes.launch import environment
 from qterm.hermes.locate import locate
 from qterm.hermes.model_state import model_state
 from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.hermes.remote import is_ssh
 from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import HermesRequest
-from qterm.model import Turn
+from qterm.model import Approvals, Turn
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
 from qterm.threads.task import TaskThread
@@ -83,6 +84,16 @@ class Services:
         """Where qterm keeps its files."""
         return self.loaded.paths
 
+    @property
+    def is_far(self) -> bool:
+        """Whether hermes is on another machine (over ssh): a task's folder is a path there."""
+        return is_ssh(self.settings.hermes.command)
+
+    @property
+    def approvals(self) -> Approvals:
+        """What the operator chose; over ssh nothing is run unasked (rule A1)."""
+        return _approvals(self.settings)
+
     def find_hermes(self) -> HermesPlace:
         """Which hermes and which home; raises HermesNotFound."""
         return locate(self.settings.hermes, self.environ)
@@ -93,6 +104,10 @@ class Services:
             place = self.find_hermes()
         except HermesNotFound as error:
             return StartState(FirstStart.NO_HERMES, str(error))
+        if place.remote is not None:
+            host = place.remote.host
+            sentence = f"hermes is on {host}: whether it has a model shows with the first message."
+            return StartState(FirstStart.READY, sentence, place.command)
         state = model_state(place.home, self.environ)
         kind = FirstStart.READY if state.is_set else FirstStart.NO_MODEL
         return StartState(kind, state.sentence, place.command)
@@ -110,14 +125,15 @@ class Services:
             "dry-run", composed.prompt, cwd, session=thread.session, is_task=thread.is_task
         )
         call = await self.way.dry_run(request)
-        kept = child_environment(self.environ, self.find_hermes().home)
+        place = self.find_hermes()
+        kept = environment(place, self.environ, place.home)
         changed = {
             name: value
             for name, value in kept.items()
-            if name == "HERMES_HOME" or self.environ.get(name) != value
+            if (name == "HERMES_HOME" and place.remote is None) or self.environ.get(name) != value
         }
         return DryRun(
-            cwd=str(request.cwd),
+            cwd=str(request.cwd) if place.remote is None else ".",
             environ=changed,
             dropped=sorted(set(self.environ) - set(kept)),
             argv=list(call.argv),
@@ -132,6 +148,12 @@ class Services:
         await self.feed.close()
 
 
+def _approvals(settings: Settings) -> Approvals:
+    chosen = settings.hermes.approvals
+    is_denied = chosen is Approvals.BYPASS and is_ssh(settings.hermes.command)
+    return Approvals.DENY if is_denied else chosen
+
+
 async def open_services(
     loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False
 ) -> Services:
@@ -143,7 +165,7 @@ async def open_services(
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
     way = SpawnWay(
         lambda: locate(settings.hermes, environ),
-        approvals=settings.hermes.approvals,
+        approvals=_approvals(settings),
         cache_dir=paths.cache_dir,
         environ=environ,
     )

@@ -163,6 +163,8 @@ def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) ->
         return exit_codes.OK
     if turn.state is TurnState.STOPPED:
         show.diagnostic("Stopped; what had come of the answer is kept.")
+        if turn.reason:
+            show.diagnostic(turn.reason)
         return exit_codes.INTERRUPTED
     show.diagnostic(turn.reason)
     return exit_codes.NO_ANSWER

@@ -54,23 +54,42 @@ def task() -> None:
 @click.argument("title")
 @click.option(
     "--cwd",
-    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
-    help="The folder Q works in; else the one you are in.",
+    metavar="DIR",
+    help="The folder Q works in; else the one you are in (over ssh: your home there).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the task as JSON.")
 @click.pass_obj
-def new(invocation: Invocation, title: str, cwd: Path | None, as_json: bool) -> None:
+def new(invocation: Invocation, title: str, cwd: str | None, as_json: bool) -> None:
     """Begin a task and print its id. Q's session begins with the first message."""
 
     async def work(services: Services) -> None:
-        _print(await services.feed.add_task(title, str(cwd or _here())), as_json)
+        folder = _far_folder(cwd) if services.is_far else _folder(cwd)
+        _print(await services.feed.add_task(title, folder), as_json)
 
     with_services(invocation, work)
 
 
-def _here() -> Path:
+def _far_folder(cwd: str | None) -> str:
+    """A folder on the machine that hermes is on; whether it is there shows with the first turn."""
+    if cwd is None:
+        return "~"
+    if cwd != "~" and not cwd.startswith(("/", "~/")):
+        raise Refused(
+            f"hermes is on another machine, so --cwd is a path there: begin it with / or ~/, "
+            f"which {cwd} does not."
+        )
+    return cwd
+
+
+def _folder(cwd: str | None) -> str:
+    if cwd is not None:
+        kind = click.Path(exists=True, file_okay=False, resolve_path=True)
+        try:
+            return str(kind.convert(cwd, None, None))
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, param_hint="'--cwd'") from None
     try:
-        return Path.cwd()
+        return str(Path.cwd())
     except OSError as error:
         raise Refused("The folder you are in is gone; name one with --cwd.") from error
 

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from qterm.doctor.check import Check, State
+from qterm.doctor.far_checks import far_checks
 from qterm.hermes.capabilities import probe
 from qterm.hermes.locate import INSTALL, PACKAGE, HermesNotFound, HermesPlace, locate
 from qterm.hermes.model_state import ModelState, model_reachable, model_state
 from qterm.hermes.place import Capabilities, HermesUnusable
+from qterm.hermes.remote import is_ssh
 from qterm.model import Approvals
 from qterm.settings.load import Loaded
 
@@ -29,6 +31,9 @@ async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: s
             "or set hermes.command, hermes.home and hermes.profile right."
         )
         return [Check("hermes", "hermes", State.FAIL, str(error), mend), approvals]
+    if place.remote is not None:
+        abilities = await _abilities(place, environ)
+        return [_found(place), *abilities, approvals, *far_checks(place.remote, place.home_by)]
     state = await asyncio.to_thread(model_state, place.home, environ)
     abilities, reachable = await asyncio.gather(_abilities(place, environ), _reachable(state))
     return [_found(place), *abilities, approvals, _home(place), _model(state, place), reachable]
@@ -56,6 +61,8 @@ async def _abilities(place: HermesPlace, environ: Mapping[str, str]) -> list[Che
             known = await probe(place, environ, Path(folder))
     except HermesUnusable as error:
         mend = f"Install hermes again with `{INSTALL}`, or set hermes.command to another one."
+        if place.remote is not None:
+            mend = f"See that `{place.remote.in_terminal('--version')}` works without asking."
         return [Check("hermes.version", title, State.FAIL, str(error), mend)]
     except OSError as error:
         mend = "Free some space in the temporary folder, or name another with TMPDIR."
@@ -69,11 +76,11 @@ async def _abilities(place: HermesPlace, environ: Mapping[str, str]) -> list[Che
             f"It is {known.version} ({known.version_line}).",
             details={"version": known.version, "line": known.version_line},
         ),
-        _how_texts_go(known),
+        _how_texts_go(known, place),
     ]
 
 
-def _how_texts_go(known: Capabilities) -> Check:
+def _how_texts_go(known: Capabilities, place: HermesPlace) -> Check:
     """Which way texts take in and out (docs/hermes.md, *Which arguments*)."""
     details = {
         "query_file": known.query_file,
@@ -86,12 +93,13 @@ def _how_texts_go(known: Capabilities) -> Check:
     }
     title = "hermes abilities"
     if not known.query_file:
+        machine = place.remote.host if place.remote is not None else "this machine"
         return Check(
             "hermes.abilities",
             title,
             State.WARN,
             f"hermes {known.version} takes texts in its argument list only: while a turn runs, "
-            "every user of this machine can read your message and its context there.",
+            f"every user of {machine} can read your message and its context there.",
             "On a machine that you share, use a hermes whose `hermes chat --help` names "
             "--query-file.",
             details,
@@ -111,6 +119,16 @@ def _approvals(loaded: Loaded) -> Check:
     asked = loaded.settings.hermes.approvals
     title, name = "approvals", "hermes.approvals"
     details = {"set": asked.value, "in_force": asked.value}
+    if asked is Approvals.BYPASS and is_ssh(loaded.settings.hermes.command):
+        details["in_force"] = Approvals.DENY.value
+        return Check(
+            "approvals",
+            title,
+            State.INFO,
+            "Over ssh hermes refuses dangerous commands, also where it was told to run all of "
+            "them: whether such a call went well can't be seen from here.",
+            details=details,
+        )
     if asked is Approvals.BYPASS:
         return Check(
             "approvals",

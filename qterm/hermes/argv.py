@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from qterm.hermes.place import Capabilities, HermesPlace
+from qterm.hermes.remote import Remote, Where, remote_argv
 from qterm.hermes.way import Approvals, HermesRequest
 
 MAX_ARGUMENT = 131_072
@@ -51,19 +52,30 @@ class Call:
     usage_file: str | None = None
 
 
-def in_force(approvals: Approvals, *, is_task: bool) -> Approvals:
+def in_force(approvals: Approvals, *, is_task: bool, is_far: bool = False) -> Approvals:
     """What a spawned call really does before a dangerous command (rule A1).
 
-    Nobody can be asked there, so `ask` denies; `bypass` concerns home turns only.
+    Nobody can be asked there, so `ask` denies; `bypass` concerns home turns only, and no hermes on
+    another machine: whether such a call went well is in its usage file, which stays over there.
     """
-    return Approvals.BYPASS if approvals is Approvals.BYPASS and not is_task else Approvals.DENY
+    if approvals is Approvals.BYPASS and not is_task and not is_far:
+        return Approvals.BYPASS
+    return Approvals.DENY
 
 
 def base(place: HermesPlace, capabilities: Capabilities) -> tuple[str, ...]:
-    """The start of every call. In a root home `-p default` keeps the sticky profile out."""
-    if place.home_is_root and capabilities.profiles:
-        return (*place.command, "-p", "default")
-    return place.command
+    """The start of every call, on another machine as it is given there.
+
+    In a root home `-p default` keeps the sticky profile out.
+    """
+    command = place.remote.command if place.remote else place.command
+    if not capabilities.profiles:
+        return command
+    if place.home_is_root:
+        return (*command, "-p", "default")
+    if place.remote and place.remote.profile and not place.remote.home:
+        return (*command, "-p", place.remote.profile)
+    return command
 
 
 def build_call(
@@ -80,7 +92,7 @@ def build_call(
     `is_image` tells whether a path, as it is written in a text, leads to an image that is there;
     hermes would take such a text for an attachment. `carries` says beforehand whether it fits.
     """
-    force = in_force(approvals, is_task=request.is_task)
+    force = in_force(approvals, is_task=request.is_task, is_far=place.remote is not None)
     start = base(place, capabilities)
     if force is Approvals.BYPASS:
         report = usage_file if capabilities.usage_file else None
@@ -96,13 +108,32 @@ def build_call(
             chat.append("--no-restore-cwd")
         chat += ["--resume", request.session]
     prompt = keep_as_text(request.prompt, is_image)
-    shape = Shape.CHAT
-    stdin = prompt if capabilities.query_file else None
-    chat += ["--query-file", "-"] if capabilities.query_file else [_QUERY + prompt]
-    if capabilities.stream_json:
-        shape = Shape.STREAM
-        chat += ["--format", "stream-json"]
-    return Call(tuple(chat), stdin, shape, force)
+    read = ("--query-file", "-") if capabilities.query_file else ()
+    form = ("--format", "stream-json") if capabilities.stream_json else ()
+    shape = Shape.STREAM if capabilities.stream_json else Shape.CHAT
+    if place.remote is not None:
+        words = [*chat, *read, *form]
+        return Call(_far(place.remote, words, request, prompt, capabilities), prompt, shape, force)
+    given = read or (_QUERY + prompt,)
+    return Call((*chat, *given, *form), prompt if read else None, shape, force)
+
+
+def _far(
+    remote: Remote,
+    words: list[str],
+    request: HermesRequest,
+    prompt: str,
+    capabilities: Capabilities,
+) -> tuple[str, ...]:
+    """The ssh call of a turn; its text goes through standard input on either line."""
+    return remote_argv(
+        remote,
+        words,
+        where=Where.FOLDER if request.is_task else Where.FRESH,
+        folder=str(request.cwd) if request.is_task else "",
+        size=len(prompt.encode()),
+        how="stdin" if capabilities.query_file else _QUERY,
+    )
 
 
 def carries(

@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from qterm.hermes import processes
-from qterm.hermes.environment import child_environment
+from qterm.hermes import launch, processes
 from qterm.hermes.place import Capabilities, HermesPlace, HermesUnusable
 from qterm.private import private_folder, read_bounded, write_private
 
@@ -180,9 +179,9 @@ async def _run(
         except OSError:  # without a cache it is asked all the same
             made = TemporaryDirectory(prefix="qterm-probe-", ignore_cleanup_errors=True)
             home = Path(stack.enter_context(made))
-        env = child_environment(environ, home)
+        call = [*(place.remote.command if place.remote else place.command), *words]
         try:
-            return await processes.run([*place.command, *words], env=env, cwd=home, seconds=seconds)
+            return await launch.ask(place, call, home=home, environ=environ, seconds=seconds)
         except TimeoutError as error:
             raise HermesUnusable(
                 f"`{_name(place)} {' '.join(words)}` gave no answer in {seconds:g} s: "

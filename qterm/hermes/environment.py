@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-_DROPPED = frozenset(
-    {"HERMES_YOLO_MODE", "HERMES_ACCEPT_HOOKS", "HERMES_SAFE_MODE", "TERMINAL_CWD"}
-)
+DROPPED = frozenset({"HERMES_YOLO_MODE", "HERMES_ACCEPT_HOOKS", "HERMES_SAFE_MODE", "TERMINAL_CWD"})
 # A session's name, an ignored config or a board's task of the shell qterm was started in would
 # change what this turn is; a board's task even attaches pictures to it.
-_DROPPED_PREFIXES = ("HERMES_SESSION_", "HERMES_IGNORE_", "HERMES_KANBAN_", "HERMES_SINGLE_QUERY_")
+DROPPED_PREFIXES = ("HERMES_SESSION_", "HERMES_IGNORE_", "HERMES_KANBAN_", "HERMES_SINGLE_QUERY_")
 
 
 def child_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -20,9 +18,13 @@ def child_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
     one that moves the tools to another folder (docs/hermes.md, *Which arguments*). `HERMES_HOME`
     is always set. Texts go in and out as UTF-8 whatever the locale.
     """
-    kept = {
+    return {**without_dropped(environ), "HERMES_HOME": str(home), "PYTHONUTF8": "1"}
+
+
+def without_dropped(environ: Mapping[str, str]) -> dict[str, str]:
+    """The same environment without what weakens or changes a turn."""
+    return {
         name: value
         for name, value in environ.items()
-        if name not in _DROPPED and not name.startswith(_DROPPED_PREFIXES)
+        if name not in DROPPED and not name.startswith(DROPPED_PREFIXES)
     }
-    return {**kept, "HERMES_HOME": str(home), "PYTHONUTF8": "1"}

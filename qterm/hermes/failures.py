@@ -47,13 +47,13 @@ def explain(exit_code: int, said: str, errors: str) -> tuple[FailureKind, str]:
             "send the message again."
         )
     if _is_traceback(said) or (not first and _is_traceback(errors)):
-        last = _last_line(errors if _is_traceback(errors) else said)
+        last = last_line(errors if _is_traceback(errors) else said)
         return FailureKind.CRASHED, (
             f"hermes broke off with an error ({last}): look at the details, or run `hermes doctor`."
         )
     if first:
         return FailureKind.PROVIDER, _provider(first, said)
-    last = _last_line(errors)
+    last = last_line(errors)
     ended = f"hermes ended with exit code {exit_code} and no answer"
     if last:
         ended += f" ({last})"
@@ -98,7 +98,8 @@ def _telling_line(text: str) -> str:
     return _tidy(best.removeprefix("Provider said: "))
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
+    """The last line that says something, tidied up; empty when there is none."""
     for line in reversed(text[-_DETAIL_CHARS:].splitlines()):
         if line.strip() and not line.startswith("session_id: "):
             return _tidy(line)

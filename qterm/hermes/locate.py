@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from qterm.hermes.place import HermesNotFound, HermesPlace
+from qterm.hermes.remote import is_ssh, parse_remote
 from qterm.private import read_bounded
 
 __all__ = ["INSTALL", "PACKAGE", "HermesChoice", "HermesNotFound", "HermesPlace", "locate"]
@@ -49,6 +50,8 @@ def locate(
 
     `python` is the interpreter beside which a hermes may live. Raises HermesNotFound.
     """
+    if is_ssh(settings.command):
+        return _find_far(settings, environ)
     try:
         command, found_by = find_command(settings.command, environ, python=python)
         home, home_by = find_home(settings, environ)
@@ -71,11 +74,6 @@ def find_command(
     path = environ.get("PATH", os.defpath)
     if wanted:
         first, *rest = wanted
-        if Path(first).name == "ssh":
-            raise HermesNotFound(
-                "A hermes on another machine (hermes.command with ssh) does not work yet: "
-                "set hermes.command to one on this machine."
-            )
         return (_named(first, path, environ), *rest), "hermes.command"
     if found := shutil.which("hermes", path=path):
         return (str(Path(found).absolute()),), "PATH"
@@ -110,14 +108,31 @@ def find_home(settings: HermesChoice, environ: Mapping[str, str]) -> tuple[Path,
     return root, "default"
 
 
-def _named(first: str, path: str, environ: Mapping[str, str]) -> str:
+def _find_far(settings: HermesChoice, environ: Mapping[str, str]) -> HermesPlace:
+    """A hermes on another machine: nothing there is looked at, and no variable of here counts."""
+    first, *rest = settings.command
+    program = _named(first, environ.get("PATH", os.defpath), environ, what="ssh")
+    home, profile = settings.home, settings.profile
+    if profile and not home and not _PROFILE.fullmatch(profile):
+        raise HermesNotFound(f"“{profile}” is no name for a hermes profile: mend hermes.profile.")
+    try:
+        remote = parse_remote(program, rest, home=home, profile="" if home else profile)
+    except ValueError as error:
+        raise HermesNotFound(str(error)) from None
+    chosen = "hermes.home" if home else "hermes.profile" if profile else f"hermes on {remote.host}"
+    path = Path(remote.home_in_words)
+    is_root = bool(home) and path.parent.name != "profiles"
+    return HermesPlace((program, *rest), path, is_root, "hermes.command", chosen, remote)
+
+
+def _named(first: str, path: str, environ: Mapping[str, str], what: str = "hermes") -> str:
     if "/" in first or first.startswith("~"):
         file = _absolute(first, environ)
         if file.is_dir():
-            raise HermesNotFound(f"hermes.command is a folder: {file}. Set it to hermes itself.")
+            raise HermesNotFound(f"hermes.command is a folder: {file}. Set it to {what} itself.")
         if not file.is_file():
             raise HermesNotFound(
-                f"There is no hermes at {file}: mend hermes.command, or leave it out."
+                f"There is no {what} at {file}: mend hermes.command, or leave it out."
             )
         return _executable(file)
     found = shutil.which(first, path=path)

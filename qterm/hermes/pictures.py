@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 # What both lines take for an image.
@@ -32,6 +32,12 @@ def is_picture(written: str, *, cwd: Path, environ: Mapping[str, str]) -> bool:
         return _leads_to_picture(token, cwd, environ)
     except (OSError, ValueError, RuntimeError):  # too long, NUL in it, a user who is not there
         return False
+
+
+def could_be_picture(written: str) -> bool:
+    """Whether this path may be a picture's on another machine, where it can't be looked at."""
+    token = written.strip().strip("\"'").rstrip()
+    return PurePosixPath(token).suffix.lower() in _SUFFIXES
 
 
 def _leads_to_picture(token: str, cwd: Path, environ: Mapping[str, str]) -> bool:

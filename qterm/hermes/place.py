@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from qterm.hermes.remote import Remote
+
 
 class HermesNotFound(Exception):  # noqa: N818 - reads as what it says
     """No hermes that can be started; the text is one sentence with what to do."""
@@ -22,7 +24,9 @@ class HermesPlace:
 
     `command` is how it is started, its first part a path. `home` is absolute; `home_is_root` says
     that it is no profile's, so that every call needs `-p default` or hermes's sticky profile wins.
-    `found_by` and `home_by` say in a few words where each came from.
+    `found_by` and `home_by` say in a few words where each came from. With `remote` it is on another
+    machine: `command` is then the ssh call as it was set, and `home` is a path there, never to be
+    looked at here.
     """
 
     command: tuple[str, ...]
@@ -30,6 +34,7 @@ class HermesPlace:
     home_is_root: bool
     found_by: str
     home_by: str
+    remote: Remote | None = None
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):

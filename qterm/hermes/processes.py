@@ -56,6 +56,7 @@ class Child:
         self._noted: dict[int, psutil.Process] = {}
         self._ending: asyncio.Task[None] | None = None
         self._stdin_task: asyncio.Task[None] | None = None
+        self._tethered = False
         self._loop = asyncio.get_running_loop()
         _live.add(self)
         threading.Thread(target=self._wait, name=f"wait-{popen.pid}", daemon=True).start()
@@ -68,21 +69,27 @@ class Child:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdin: str | None = None,
+        tethered: bool = False,
     ) -> Child:
-        """Start a process; `stdin` is written in the background. Raises OSError."""
+        """Start a process; `stdin` is written in the background. Raises OSError.
+
+        With `tethered` its standard input stays open until it ends or is to end: closing it tells
+        what it started on another machine to end, too.
+        """
         popen = subprocess.Popen(  # noqa: ASYNC220 - returns once the child has begun
             # In UTF-8 whatever the locale: the child is told to read it so.
             [part.encode("utf-8", "surrogateescape") for part in argv],
             cwd=cwd,
             env=dict(env) if env is not None else None,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdin=subprocess.DEVNULL if stdin is None and not tethered else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
         child = cls(popen)
-        if stdin is not None:
-            child._stdin_task = asyncio.create_task(child._write(stdin.encode()))
+        child._tethered = tethered
+        if stdin is not None or tethered:
+            child._stdin_task = asyncio.create_task(child._write((stdin or "").encode()))
         return child
 
     @property
@@ -136,6 +143,9 @@ class Child:
 
     async def _end(self, patience: Patience) -> None:
         await asyncio.to_thread(self.note_descendants)
+        if self._tethered:
+            await self._let_go()
+            await self._ends_within(patience.interrupt)
         self.signal_group(signal.SIGINT)
         if not await self._ends_within(patience.interrupt) and patience.term:
             await asyncio.to_thread(self.note_descendants)
@@ -143,6 +153,16 @@ class Child:
             await self._ends_within(patience.term)
         await asyncio.to_thread(self.kill)
         await self._ended.wait()
+
+    async def _let_go(self) -> None:
+        """Close a tethered process's standard input, whatever of it has been written."""
+        if self._stdin_task is not None:
+            self._stdin_task.cancel()
+            await asyncio.gather(self._stdin_task, return_exceptions=True)
+        await asyncio.sleep(0)  # the transport closes the pipe in the loop's next round
+        if self._popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._popen.stdin.close()
 
     async def _ends_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
@@ -222,6 +242,8 @@ class Child:
         try:
             writer.write(data)
             await writer.drain()
+            if self._tethered:
+                await self._ended.wait()
         except OSError:
             pass  # it did not want to know more; its exit code says why
         except asyncio.CancelledError:
@@ -253,14 +275,20 @@ class Finished:
 
 
 async def run(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, seconds: float, limit: int = 4 << 20
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path | None,
+    seconds: float,
+    limit: int = 4 << 20,
+    tethered: bool = False,
 ) -> Finished:
-    """Run a short command to its end.
+    """Run a short command to its end; see `Child.start`.
 
     Raises TimeoutError after so many `seconds` and OSError when it can't be started; in either
     case nothing of it is left. What is printed beyond `limit` bytes a stream is dropped.
     """
-    child = await Child.start(argv, env=env, cwd=cwd)
+    child = await Child.start(argv, env=env, cwd=cwd, tethered=tethered)
     printed: dict[Stream, list[bytes]] = {Stream.OUT: [], Stream.ERR: []}
     sizes = {Stream.OUT: 0, Stream.ERR: 0}
     try:

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qterm.hermes import processes
+from qterm.hermes import launch, processes
 from qterm.hermes.argv import base
-from qterm.hermes.environment import child_environment
-from qterm.hermes.place import Capabilities, HermesPlace
+from qterm.hermes.place import Capabilities, HermesPlace, HermesUnusable
 from qterm.hermes.reply import exported_session
 from qterm.hermes.way import SessionRecord, SessionState
 
@@ -50,14 +49,15 @@ class Sessions:
 
     async def _run(self, *arguments: str) -> processes.Finished | None:
         try:
-            return await processes.run(
+            return await launch.ask(
+                self.place,
                 [*base(self.place, self.known), "sessions", *arguments],
-                env=child_environment(self.environ, self.place.home),
-                cwd=self.place.home,
+                home=None,
+                environ=self.environ,
                 seconds=_SECONDS,
                 limit=_LIMIT,
             )
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, HermesUnusable) as error:
             log.warning("hermes's sessions could not be asked: %s", type(error).__name__)
             return None
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import json
 import logging
-import os
 import platform
-import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
 from qterm.hermes import capabilities as probing
-from qterm.hermes import failures
+from qterm.hermes import failures, launch
 from qterm.hermes.argv import Call, Unfit, build_call, carries, in_force
-from qterm.hermes.environment import child_environment
 from qterm.hermes.model_state import model_state
-from qterm.hermes.pictures import is_picture
+from qterm.hermes.pictures import could_be_picture, is_picture
 from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace, HermesUnusable
-from qterm.hermes.processes import CLOSING, STOPPING, Child, Stream
+from qterm.hermes.processes import CLOSING, STOPPING, Stream
+from qterm.hermes.remote_reply import Preamble, over_ssh
 from qterm.hermes.reply import is_usage_error, reader_for
 from qterm.hermes.sessions import Sessions
 from qterm.hermes.turn import Halted, RunningTurn
+from qterm.hermes.usage_file import read_report, usage_file
 from qterm.hermes.way import (
     Approvals,
     Failed,
@@ -37,7 +35,6 @@ from qterm.hermes.way import (
     Started,
     Stopped,
 )
-from qterm.private import private_folder
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +103,8 @@ class SpawnWay:
             place = await asyncio.to_thread(self._find)
         except (HermesNotFound, OSError):
             return ""
+        if place.remote is not None:
+            return place.remote.identity
         return f"{platform.node()}:{place.home.resolve()}"
 
     async def name_session(self, session: str, name: str) -> bool:
@@ -260,6 +259,8 @@ class SpawnWay:
             if record.state is not SessionState.GONE:
                 return failed
             kind, reason = FailureKind.SESSION_LOST, failures.SESSION_LOST
+        elif place.remote is not None:
+            return failed  # what its home holds can't be seen from here
         else:
             state = await asyncio.to_thread(model_state, place.home, self._environ)
             if failed.session is not None or state.is_set:
@@ -275,12 +276,13 @@ class SpawnWay:
         unfit = carries(known, request.prompt, self._approvals, is_task=request.is_task)
         if unfit is not None:
             return Failed(FailureKind.TOO_LARGE, UNFIT[unfit])
-        if not request.cwd.is_dir():
+        if place.remote is None and not request.cwd.is_dir():
             return Failed(
                 FailureKind.CRASHED,
                 f"The folder {request.cwd} is not there any more: make it again.",
             )
-        with self._usage_file(request) as report:
+        is_reported = in_force(self._approvals, is_task=request.is_task) is Approvals.BYPASS
+        with usage_file(self._cache_dir, is_wanted=is_reported) as report:
             call = await turn.unless_halted(self._build(place, known, request, report))
             return await self._call(turn, place, call)
 
@@ -289,58 +291,48 @@ class SpawnWay:
             raise Halted
         reader = reader_for(call.shape)
         try:
-            child = await Child.start(
-                call.argv,
-                cwd=turn.request.cwd,
-                env=child_environment(self._environ, place.home),
-                stdin=call.stdin,
-            )
+            child = await launch.start(place, call, cwd=turn.request.cwd, environ=self._environ)
         except OSError as error:
             return Failed(FailureKind.NO_HERMES, probing.cannot_start(place, error))
         turn.child = child
         log.debug("process %d: a %s call for turn %s", child.pid, call.shape, turn.request.key)
         printed = 0
+        preamble = Preamble() if place.remote is not None else None
         async with contextlib.aclosing(child.chunks()) as chunks:
             async for stream, data in chunks:
                 printed += len(data)
                 if printed > LARGEST_OUTPUT:
                     await child.end(CLOSING)
                     return _printed_too_much(data)
+                if preamble is not None and stream is Stream.OUT:
+                    data = preamble.feed(data)  # noqa: PLW2901
                 for event in reader.out(data) if stream is Stream.OUT else reader.err(data):
                     turn.outbox.put(event)
         code = await child.wait()
         log.debug("process %d: ended with %d", child.pid, code)
         await turn.all_ended()
-        usage = await asyncio.to_thread(_read_report, call.usage_file)
+        usage = await asyncio.to_thread(read_report, call.usage_file)
         if turn.why is None and is_usage_error(code, reader, usage):
             return None
-        return reader.outcome(code, usage=usage, stopped=turn.why is not None)
+        outcome = reader.outcome(code, usage=usage, stopped=turn.why is not None)
+        if place.remote is None or preamble is None:
+            return outcome
+        folder = str(turn.request.cwd)
+        return over_ssh(
+            place.remote, outcome, code, reader.errors, begun=preamble.begun, folder=folder
+        )
 
     async def _build(
         self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str | None
     ) -> Call:
         def is_image(written: str) -> bool:
+            if place.remote is not None:
+                return could_be_picture(written)
             return is_picture(written, cwd=request.cwd, environ=self._environ)
 
         return await asyncio.to_thread(
             build_call, known, place, request, self._approvals, report, is_image=is_image
         )
-
-    @contextlib.contextmanager
-    def _usage_file(self, request: HermesRequest) -> Iterator[str | None]:
-        """A private file for hermes's report, gone afterwards; None where it makes none."""
-        if in_force(self._approvals, is_task=request.is_task) is not Approvals.BYPASS:
-            yield None
-            return
-        folder = None  # the system's own for such files, where there can be no cache
-        with contextlib.suppress(OSError):
-            folder = private_folder(self._cache_dir)
-        handle, name = tempfile.mkstemp(prefix="usage-", suffix=".json", dir=folder)
-        os.close(handle)
-        try:
-            yield name
-        finally:
-            Path(name).unlink(missing_ok=True)
 
     # What hermes can do
 
@@ -404,14 +396,3 @@ def _printed_too_much(last: bytes) -> Failed:
         "`hermes chat` prints in a terminal, then send the message again.",
         failures.excerpt(last.decode(errors="replace"), ""),
     )
-
-
-def _read_report(path: str | None) -> dict[str, Any] | None:
-    """What hermes wrote into its usage file; None when it wrote none."""
-    if path is None:
-        return None
-    try:
-        found = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None

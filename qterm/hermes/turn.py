@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from qterm.hermes.outbox import Outbox
 from qterm.hermes.processes import Child, Patience
-from qterm.hermes.way import Failed, FailureKind, HermesRequest, Outcome, Replied
+from qterm.hermes.way import Failed, FailureKind, HermesRequest, Outcome, Replied, Stopped
 
 _T = TypeVar("_T")
 
@@ -64,4 +64,6 @@ class RunningTurn:
         limit = f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} s"
         detail = outcome.detail if isinstance(outcome, Failed) else ""
         reason = f"Q gave no answer within {limit}: send the message again, or allow more time."
+        if isinstance(outcome, Stopped) and outcome.note:
+            reason += f" {outcome.note}"
         return Failed(FailureKind.TIMEOUT, reason, detail, outcome.session, outcome.partial)

@@ -120,10 +120,14 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The operator stopped the turn. `partial` is what had come of the answer."""
+    """The operator stopped the turn. `partial` is what had come of the answer.
+
+    `note` is a sentence for the operator where it is not known that everything has ended.
+    """
 
     partial: str = ""
     session: str | None = None
+    note: str = ""
 
 
 Outcome = Replied | Failed | Stopped

@@ -19,6 +19,7 @@ from typing import Any, Self
 from qterm.hermes.capabilities import recall, remember
 from qterm.hermes.locate import HermesPlace, locate
 from qterm.hermes.model_state import PROVIDER_KEYS
+from qterm.hermes.remote import is_ssh
 from qterm.model import YOU, Q, TurnState
 from qterm.private import private_folder, write_private
 from qterm.rehearsal.model_server import ModelServer
@@ -111,7 +112,9 @@ class Rehearsal:
             self.folder = Path(tempfile.mkdtemp(prefix="qterm-rehearsal-"))
             stack.callback(_remove, self.folder)
             private_folder(self.hermes_home)
-            choice = _Choice(outer.settings.hermes.command, str(self.hermes_home))
+            wanted = outer.settings.hermes.command
+            # The scripted model is here: a hermes on another machine could not reach it.
+            choice = _Choice(() if is_ssh(wanted) else wanted, str(self.hermes_home))
             self.place = locate(choice, self.outer_environ)
             self.model = stack.enter_context(ModelServer(script))
             self.environ = _stage_environ(self.outer_environ, self.hermes_home)
