@@ -92,6 +92,13 @@ class Conversation:
         """Whether anything of this process is under way or waits: quitting would end it."""
         return bool(self._tasks)
 
+    def is_at_work(self, task_id: str | None) -> bool:
+        """Whether a message of this process's runs or waits in this thread."""
+        if self.running(task_id) is not None:
+            return True
+        turns = [turn for turn in self._tasks.values() if turn and turn.task_id == task_id]
+        return any(turn.state is TurnState.QUEUED for turn in turns)
+
     async def stop(self, task_id: str | None = None) -> bool:
         """Stop the running turn of a thread; False when there is none. Others go on."""
         running = self._running.get(task_id)

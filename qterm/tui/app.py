@@ -6,7 +6,6 @@ import asyncio
 import logging
 import subprocess
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -16,18 +15,23 @@ from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from qterm.feed.source import FeedError
+from qterm.model import Approvals
 from qterm.services import FirstStart, Services
+from qterm.tui import messages
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
+from qterm.tui.common import Common
 from qterm.tui.content import plain, to_editor
+from qterm.tui.desk import Desk
 from qterm.tui.ending import Leave, interrupts_go_elsewhere, signals_leave
 from qterm.tui.look import Look
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
-from qterm.tui.screens.home import NEEDS, HomeScreen
-from qterm.tui.screens.home_commands import WIDE
+from qterm.tui.screens.home import WIDE, HomeScreen
+from qterm.tui.screens.tasks import TasksScreen
+from qterm.tui.screens.thread import NEEDS, ThreadScreen
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.message import Message
     from textual.notifications import SeverityLevel
 
     from qterm.hermes.place import HermesPlace
@@ -52,6 +56,7 @@ class QtermApp(App[Leave], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     TITLE = "qterm"
+    DEFAULT_MODE = "home"
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it so
         (0, "-tiny"),
         (NEEDS[0], "-narrow"),
@@ -70,21 +75,50 @@ class QtermApp(App[Leave], inherit_bindings=False):
             conversation.now,
             keys=services.settings.keys,
         )
+        self.common = Common(services, self.look, services.first_start())
+        self.desk = Desk(services, self._told, self.run_worker)
         self.home: HomeScreen | None = None
+        self.tasks: TasksScreen | None = None
+        self.add_mode("home", self._make_home)
+        self.add_mode("tasks", self._make_tasks)
 
-    def get_default_screen(self) -> Screen[object]:
-        """The home screen."""
+    def _make_home(self) -> HomeScreen:
         self.theme = self.services.settings.screen.theme
         self._fit_look()
-        self.home = HomeScreen(self.services, self.look, self.services.first_start())
-        return self.home  # type: ignore[return-value]
+        self.home = HomeScreen(self.common)
+        return self.home
+
+    def _make_tasks(self) -> TasksScreen:
+        self.tasks = TasksScreen(self.common)
+        return self.tasks
+
+    def _threads(self) -> list[ThreadScreen]:
+        """The screens with a thread that are there."""
+        return [screen for screen in (self.home, self.tasks) if screen and screen.is_mounted]
 
     def on_mount(self) -> None:
-        """Take the operator's keys and theme; offer what a first start needs."""
+        """Take the operator's keys and theme; begin to watch; offer what a first start needs."""
         self.set_keymap(dict(self.services.settings.keys))
         self.theme_changed_signal.subscribe(self, lambda _theme: self._redraw())
-        if self.home is not None and self.home.state.kind is not FirstStart.READY:
+        self._add_notices()
+        self.desk.watch()
+        self.desk.read_tasks()
+        if self.common.state.kind is FirstStart.READY:
+            self.desk.look_at_hermes()
+        else:
             self.offer()
+
+    def _add_notices(self) -> None:
+        notices = self.common.notices
+        for problem in self.services.loaded.problems:
+            notices.add(problem.sentence)
+        for sentence in self.services.notices:
+            notices.add(sentence)
+        if self.services.settings.hermes.approvals is Approvals.ASK:
+            notices.add(
+                "hermes can't ask you from here, so it refuses dangerous commands: "
+                'approvals = "ask" acts as "deny".'
+            )
 
     def _fit_look(self) -> None:
         self.look.dark = self.current_theme.dark
@@ -92,15 +126,49 @@ class QtermApp(App[Leave], inherit_bindings=False):
 
     def _redraw(self) -> None:
         self._fit_look()
-        if self.home is not None and self.home.is_mounted:
-            self.home.redraw()
+        for screen in self._threads():
+            screen.redraw()
+
+    # -- what all screens want to know ---------------------------------------------------------
+
+    def _told(self, message: Message) -> None:
+        """The desk tells something: every screen gets what it needs of it."""
+        match message:
+            case messages.FeedMoved(change):
+                for screen in self._threads():
+                    screen.post_message(messages.FeedMoved(change))
+                if change.tasks or change.deleted or any(turn.task_id for turn in change.turns):
+                    self.desk.read_tasks()
+                if self.common.is_news(change, self._shown_task()):
+                    self.bell()
+            case messages.ChangesMissed():
+                for screen in self._threads():
+                    screen.post_message(messages.ChangesMissed())
+                self.desk.read_tasks()
+            case messages.TasksRead(tasks):
+                self.common.tasks, self.common.tasks_are_known = tasks, True
+                self._show_common()
+            case messages.VersionSeen(words):
+                self.common.version = words
+                self._show_common()
+            case messages.Trouble(sentence):
+                self.common.notices.add(sentence)
+
+    def _show_common(self) -> None:
+        for screen in self._threads():
+            screen.common_changed()
+
+    def _shown_task(self) -> str | None:
+        """The task whose thread is on the screen."""
+        if self.tasks is None or not self.tasks.is_current or self.tasks.thread is None:
+            return None
+        return self.tasks.thread.task_id
 
     # -- the first start -----------------------------------------------------------------------
 
     def offer(self) -> None:
         """Show what can be done where hermes has no model, or is not there."""
-        if self.home is not None:
-            self.push_screen(FirstStartScreen(self.home.state), self._offer_taken)
+        self.push_screen(FirstStartScreen(self.common.state), self._offer_taken)
 
     def _offer_taken(self, offer: Offer | None) -> None:
         match offer:
@@ -137,10 +205,10 @@ class QtermApp(App[Leave], inherit_bindings=False):
             self.notify(f"`hermes setup` ended with {code}.", severity="warning")
 
     def _look_again(self) -> None:
-        assert self.home is not None
-        state = self.services.first_start()
-        self.home.new_state(state)
-        if state.kind is FirstStart.READY:
+        self.common.state = self.services.first_start()
+        self._show_common()
+        if self.common.state.kind is FirstStart.READY:
+            self.desk.look_at_hermes()
             self.notify("Q is ready.")
         else:
             self.offer()
@@ -151,16 +219,30 @@ class QtermApp(App[Leave], inherit_bindings=False):
         """The palette: every command that is available now, under its full name."""
         for command in COMMANDS:
             if command.palette and self._available(command, screen):
-                yield SystemCommand(command.name, command.help, partial(self._invoke, command))
+                run = partial(self._invoke, command, screen)
+                yield SystemCommand(command.name, command.help, run)
 
     def _available(self, command: Command, screen: Screen[object]) -> bool:
         if command.place is Place.APP:
             return True
-        return screen is self.home and command.available(self.home.situation())
+        if not isinstance(screen, ThreadScreen) or command.place not in screen.PLACES:
+            return False
+        return command.available(screen.situation())
 
-    async def _invoke(self, command: Command) -> None:
-        namespace = self if command.place is Place.APP else self.home
+    async def _invoke(self, command: Command, screen: Screen[object]) -> None:
+        namespace = self if command.place is Place.APP else screen
         await self.run_action(command.action.removeprefix("screen."), namespace)
+
+    async def action_home(self) -> None:
+        """Go to the home feed."""
+        await self.switch_mode("home")
+
+    async def action_tasks(self) -> None:
+        """Go to the tasks; once there, to their list."""
+        if self.current_mode != "tasks":
+            await self.switch_mode("tasks")
+        elif self.tasks is not None:
+            self.tasks.list.focus()
 
     def action_help(self) -> None:
         """Show every key."""
@@ -209,14 +291,14 @@ class QtermApp(App[Leave], inherit_bindings=False):
         if self._ending:
             return
         self._ending = True
-        if self.home is not None:
-            self.home.leaving()
+        for screen in self._threads():
+            screen.leaving()
         self.run_worker(self._end(how), group="end", exit_on_error=False, name="end")
 
     async def _end(self, how: Leave) -> None:
         try:
             async with asyncio.timeout(END_SECONDS):
-                await self.keep_draft()
+                await self.keep_drafts()
                 await self.services.conversation.close()
         except Exception:
             log.exception("ending what runs failed")
@@ -225,11 +307,11 @@ class QtermApp(App[Leave], inherit_bindings=False):
             if self.failure is not None:  # whoever should take the message may be what failed
                 self._close_messages_no_wait()
 
-    async def keep_draft(self) -> None:
-        """Store what is in the editor; a feed that can't take it is not a reason to stay."""
-        if self.home is not None and self.home.draft_is_known:
-            with suppress(FeedError):
-                await self.services.feed.save_draft(None, self.home.composer.message)
+    async def keep_drafts(self) -> None:
+        """Store what is in the editors."""
+        for screen in (self.home, self.tasks):
+            if screen is not None:
+                await screen.keep_draft()
 
     def log_failure(self, error: BaseException | None) -> None:
         """A worker failed in a way nobody foresaw: into the log, and a sentence."""
@@ -295,7 +377,7 @@ async def run(services: Services) -> Leave:
     app = make_app(services)
     with signals_leave(app, app.leave):
         outcome = await app.run_async()
-        await app.keep_draft()  # once more, since a fault leaves without asking
+        await app.keep_drafts()  # once more, since a fault leaves without asking
     if app.failure is not None:
         raise app.failure
     return outcome or Leave.DONE

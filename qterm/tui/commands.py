@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from textual.binding import Binding, BindingType
 
-from qterm.model import YOU, Turn, TurnState
+from qterm.model import YOU, Task, TaskState, Turn, TurnState
 
 
 class Place(StrEnum):
@@ -20,13 +20,16 @@ class Place(StrEnum):
 
     COMPOSER = "Writing"
     FEED = "In the feed (tab goes there)"
+    LIST = "In the list of tasks (tab goes there)"
     HOME = "Home"
+    TASKS = "Tasks"
+    THREAD = "Home and tasks"
     APP = "Everywhere"
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the availability of commands hangs on."""
+    """What the availability of commands hangs on. `task` is the chosen one, None at home."""
 
     running: bool = False
     waiting: Turn | None = None
@@ -34,6 +37,7 @@ class Situation:
     again: Turn | None = None
     notices: int = 0
     offers: bool = False
+    task: Task | None = None
 
 
 Test = Callable[[Situation], bool]
@@ -45,6 +49,19 @@ def _always(_: Situation) -> bool:
 
 def _selected_said(now: Situation) -> bool:
     return now.selected is not None and not now.selected.state.is_open
+
+
+def _is_home_turn(now: Situation) -> bool:
+    """A task's session holds every turn of it: hiding one would change nothing (rule S6)."""
+    return _selected_said(now) and now.task is None
+
+
+def _task_is_open(now: Situation) -> bool:
+    return now.task is not None and now.task.state is TaskState.OPEN
+
+
+def _task_is_over(now: Situation) -> bool:
+    return now.task is not None and now.task.state is not TaskState.OPEN
 
 
 def _has_detail(now: Situation) -> bool:
@@ -128,7 +145,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "hide", "h", "hide from Q", "Hide the selected turn from Q, or show it again",
         "A hidden turn stays in the feed, but Q is no longer told of it.",
-        Place.FEED, "screen.hide", footer=True, available=_selected_said,
+        Place.FEED, "screen.hide", footer=True, available=_is_home_turn,
     ),
     Command(
         "delete", "d", "delete…", "Delete the selected turn…",
@@ -145,8 +162,8 @@ COMMANDS: tuple[Command, ...] = (
         available=lambda now: not now.running,
     ),
     Command(
-        "stop", "escape", "stop Q", "Stop Q", "Stop the turn that Q is working on.",
-        Place.HOME, "stop", footer=True, available=lambda now: now.running,
+        "stop", "escape", "stop Q", "Stop Q", "Stop the turn that Q is working on in this thread.",
+        Place.THREAD, "stop", footer=True, available=lambda now: now.running,
     ),
     Command(
         "told", "ctrl+t", "context", "What Q will be told",
@@ -166,16 +183,63 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "dismiss", "ctrl+g", "dismiss notice", "Dismiss the notice",
         "Put the notice at the top away; “Notices” shows it again.",
-        Place.HOME, "dismiss_notice", available=lambda now: now.notices > 0,
+        Place.THREAD, "dismiss_notice", available=lambda now: now.notices > 0,
     ),
     Command(
         "notices", "", "notices", "Notices", "Show every notice since qterm was started.",
-        Place.HOME, "notices",
+        Place.THREAD, "notices",
     ),
     Command(
         "first-start", "f10", "set up", "Set up or rehearse…",
         "Go back to the offers of the first start.",
-        Place.HOME, "first_start", available=lambda now: now.offers,
+        Place.THREAD, "first_start", available=lambda now: now.offers,
+    ),
+    Command(
+        "new-task", "ctrl+n", "new task", "New task…",
+        "Begin a task: a thread of its own, in which Q remembers everything until it ends.",
+        Place.TASKS, "new_task", footer=True,
+    ),
+    Command(
+        "reopen-task", "ctrl+o", "reopen…", "Reopen the task…",
+        "Open a done or cancelled task again; Q starts fresh. You are asked first.",
+        Place.TASKS, "reopen_task", footer=True, available=_task_is_over,
+    ),
+    Command(
+        "previous-task", "alt+up", "task above", "Task above", "Go to the task above in the list.",
+        Place.TASKS, "step_task(-1)", palette=False, available=lambda now: now.task is not None,
+    ),
+    Command(
+        "next-task", "alt+down", "task below", "Task below", "Go to the task below in the list.",
+        Place.TASKS, "step_task(1)", palette=False, available=lambda now: now.task is not None,
+    ),
+    Command(
+        "write-in-task", "enter", "write", "Write in the task",
+        "Put the cursor into the editor of the chosen task.",
+        Place.LIST, "screen.write_in_task", footer=True, palette=False,
+        available=lambda now: now.task is not None,
+    ),
+    Command(
+        "rename-task", "r", "rename…", "Rename the task…",
+        "Give the chosen task another title; its session keeps its name.",
+        Place.LIST, "screen.rename_task", footer=True, available=lambda now: now.task is not None,
+    ),
+    Command(
+        "finish-task", "f", "finish…", "Finish the task…",
+        "Mark the chosen task as done; it is read-only then. You are asked first.",
+        Place.LIST, "screen.finish_task", footer=True, available=_task_is_open,
+    ),
+    Command(
+        "cancel-task", "x", "cancel…", "Cancel the task…",
+        "As finishing, but it says that nothing came of it. You are asked first.",
+        Place.LIST, "screen.cancel_task", footer=True, available=_task_is_open,
+    ),
+    Command(
+        "home", "f2", "home", "Home", "Go to the home feed.",
+        Place.APP, "home",
+    ),
+    Command(
+        "tasks", "f3", "tasks", "Tasks", "Go to the tasks; once there, to their list.",
+        Place.APP, "tasks",
     ),
     Command(
         "doctor", "f5", "doctor", "Doctor",

@@ -1,4 +1,4 @@
-"""The work beside the home screen: it reads, sends and watches, and tells by messages.
+"""The work beside the screens: it reads, sends and watches, and tells by messages.
 
 Every worker has a group of its own and none ends the app: an error becomes a sentence.
 """
@@ -17,6 +17,7 @@ from textual.worker import Worker
 from qterm.conversation import SendError
 from qterm.feed.source import FeedError
 from qterm.frame import ChatFrame
+from qterm.model import Task, Turn
 from qterm.services import Services
 from qterm.tui import messages
 from qterm.tui.messages import Side
@@ -35,7 +36,7 @@ Start = Callable[..., Worker[None]]
 
 @dataclass
 class Desk:
-    """`post` brings a message to the screen, `start` runs a worker there."""
+    """`post` brings a message to whoever asked, `start` runs a worker there."""
 
     services: Services
     post: Callable[[Message], object]
@@ -64,25 +65,27 @@ class Desk:
 
     # -- reading -------------------------------------------------------------------------------
 
-    def read_page(self, side: Side, turn_id: int | None = None) -> None:
-        """Read the newest page, or the one next to a turn."""
-        self._run(partial(self._read_page, side, turn_id), "page")
+    def read_page(self, task_id: str | None, side: Side, turn_id: int | None = None) -> None:
+        """Read a thread's newest page, or the one next to a turn."""
+        self._run(partial(self._read_page, task_id, side, turn_id), "page")
 
-    async def _read_page(self, side: Side, turn_id: int | None) -> None:
+    async def _read_page(self, task_id: str | None, side: Side, turn_id: int | None) -> None:
         before = turn_id if side is Side.OLDER else None
         after = turn_id if side is Side.NEWER else None
         try:
-            turns = await self.services.feed.page(None, before=before, after=after, limit=PAGE + 1)
+            turns = await self.services.feed.page(
+                task_id, before=before, after=after, limit=PAGE + 1
+            )
         except FeedError as error:
             self.post(messages.Trouble(str(error), page=True))
             return
         more = len(turns) > PAGE
         if more:
             turns = turns[:PAGE] if side is Side.NEWER else turns[-PAGE:]
-        self.post(messages.PageRead(side, turns, more))
+        self.post(messages.PageRead(task_id, side, turns, more))
 
     def watch(self) -> None:
-        """Watch the feed for as long as the screen is there."""
+        """Watch the feed for as long as the app is there."""
         self._run(self._watch, "watch")
 
     async def _watch(self) -> None:
@@ -99,15 +102,19 @@ class Desk:
             else:
                 return
             await asyncio.sleep(WATCH_AGAIN_SECONDS)
-            self.read_page(Side.NEWEST)  # what happened in between
+            self.post(messages.ChangesMissed())
 
     def recover(self) -> None:
-        """Mark what a qterm that is gone had left open; read the draft."""
-        self._run(self._recover, "recover")
+        """Mark what a qterm that is gone had left open."""
+        self._run(self.services.conversation.recover, "recover")
 
-    async def _recover(self) -> None:
-        await self.services.conversation.recover()
-        self.post(messages.DraftRead(await self.services.feed.draft(None)))
+    def read_draft(self, task_id: str | None) -> None:
+        """Read the text that was not sent in a thread."""
+        self._run(partial(self._read_draft, task_id), "read-draft", exclusive=False)
+
+    async def _read_draft(self, task_id: str | None, *, instead: bool = False) -> None:
+        draft = await self.services.feed.draft(task_id)
+        self.post(messages.DraftRead(task_id, draft, instead))
 
     def tell(self) -> None:
         """Find out what Q would be told now."""
@@ -139,44 +146,48 @@ class Desk:
 
     # -- sending -------------------------------------------------------------------------------
 
-    def send(self, text: str, *, again_of: int | None = None) -> None:
-        """Send a message; it goes on whatever else is sent meanwhile."""
-        self._run(partial(self._send, text, again_of), "send", exclusive=False)
+    def send(self, task_id: str | None, text: str, *, again_of: int | None = None) -> None:
+        """Send a message into a thread; it goes on whatever else is sent meanwhile."""
+        self._run(partial(self._send, task_id, text, again_of), "send", exclusive=False)
 
-    async def _send(self, text: str, again_of: int | None) -> None:
+    async def _send(self, task_id: str | None, text: str, again_of: int | None) -> None:
+        not_sent = partial(messages.NotSent, task_id, again=again_of is not None)
         try:
-            conversation = self.services.conversation
-            async for event in conversation.send(ChatFrame(text), again_of=again_of):
+            frame = ChatFrame(text, task_id=task_id)
+            async for event in self.services.conversation.send(frame, again_of=again_of):
                 self.post(messages.Happened(event))
-        except (SendError, FeedError) as error:
-            self.post(messages.NotSent(str(error)))
+        except SendError as error:
+            self.post(not_sent(str(error), refused=True))
+        except FeedError as error:
+            self.post(not_sent(str(error)))
         except Exception as error:
             log.exception("sending failed")
-            self.post(messages.NotSent(_inside(error)))
+            self.post(not_sent(_inside(error)))
 
-    def stop(self) -> None:
-        """Stop the turn that runs."""
+    def ask_held(self, turn: Turn) -> None:
+        """Find out what the session already holds of a message (rule S5)."""
 
-        self._run(self.services.conversation.stop, "stop")
+        async def ask() -> None:
+            self.post(messages.Held(turn, await self.services.conversation.held(turn)))
 
-    def take_back(self, turn_id: int, done: Callable[[str], None]) -> None:
-        """Take back a message that waits; `done` gets its words."""
+        self._run(ask, "held")
 
-        async def work() -> None:
-            text = await self.services.conversation.take_back(turn_id)
-            if text is not None:
-                done(text)
+    def stop(self, task_id: str | None) -> None:
+        """Stop the turn that runs in a thread."""
+        stop = partial(self.services.conversation.stop, task_id)
+        self._run(stop, f"stop {task_id}")
 
-        self._run(work, "take-back", exclusive=False)
+    def take_back(self, turn_id: int) -> None:
+        """Take back a message that waits; its `TakenBack` brings the words."""
+        take_back = partial(self.services.conversation.take_back, turn_id)
+        self._run(take_back, "take-back", exclusive=False)
 
     # -- writing -------------------------------------------------------------------------------
 
-    def save_draft(self, text: str) -> None:
+    def save_draft(self, task_id: str | None, text: str) -> None:
         """Keep what is in the editor."""
-        self._run(partial(self._save_draft, text), "draft")
-
-    async def _save_draft(self, text: str) -> None:
-        await self.services.feed.save_draft(None, text)
+        save = partial(self.services.feed.save_draft, task_id, text)
+        self._run(save, f"draft {task_id}")
 
     def change(self, work: Callable[[], Awaitable[object]], said: Callable[[], None]) -> None:
         """Make a change in the feed; `said` is called when it is stored."""
@@ -186,6 +197,56 @@ class Desk:
             said()
 
         self._run(both, "change", exclusive=False)
+
+    # -- tasks ---------------------------------------------------------------------------------
+
+    def read_tasks(self) -> None:
+        """Read all tasks."""
+        self._run(self._read_tasks, "tasks")
+
+    async def _read_tasks(self) -> None:
+        await asyncio.sleep(TELL_SECONDS / 4)
+        self.post(messages.TasksRead(await self.services.feed.tasks()))
+
+    def begin_task(self, title: str, folder: str) -> None:
+        """Begin a task."""
+
+        async def begin() -> None:
+            self.post(messages.TaskBegun(await self.services.feed.add_task(title, folder)))
+
+        self._run(begin, "begin-task", exclusive=False)
+
+    def mark_seen(self, task_id: str, turn_id: int) -> None:
+        """A thread's turns up to this one were on the screen."""
+        seen = partial(self.services.feed.mark_seen, task_id, turn_id)
+        self._run(seen, f"seen {task_id}")
+
+    def change_task(
+        self, task_id: str, draft: str | None, work: Callable[[], Awaitable[Task]], said: str
+    ) -> None:
+        """End or reopen a task; what waited in it is the draft again (rule S8).
+
+        `draft` is what is in its editor, None where that was not read yet.
+        """
+
+        async def both() -> None:
+            task: Task | None = None
+            words = said
+            try:
+                if draft is not None:
+                    await self.services.feed.save_draft(task_id, draft)
+                task = await work()
+            except (SendError, FeedError) as error:
+                words = str(error)
+            except Exception as error:
+                log.exception("changing a task failed")
+                words = _inside(error)
+            try:
+                await self._read_draft(task_id, instead=True)
+            finally:
+                self.post(messages.TaskChanged(task_id, words, task))
+
+        self._run(both, f"change {task_id}", exclusive=False)
 
 
 def _inside(error: Exception) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from textual.content import Content
 from textual.style import Style
 
-from qterm.model import Degraded, Persona, Q, Turn, TurnState
+from qterm.model import QTERM, Degraded, Persona, Q, Turn, TurnState
 from qterm.tui.commands import first_key
 from qterm.tui.content import body, colour_style, one_line, plain
 
@@ -60,6 +60,8 @@ class Look:
     def head(self, turn: Turn) -> Content:
         """Time and label, as they stand to the left of a turn."""
         time = f"{self.local(turn.created_at):%H:%M} "
+        if turn.persona == QTERM:  # a note in the thread: nobody says it
+            return Content.styled(time, _NOTE)
         return Content.assemble(
             Content.styled(time, _NOTE), self.label(turn.persona, self.label_cells)
         )
@@ -123,7 +125,7 @@ def turn_content(shown: Shown, look: Look) -> Content:
     """The text of a turn with its notes: everything right of the label."""
     turn = shown.turn
     said = turn.text if shown.text is None else shown.text
-    parts = [body(said, _NOTE if turn.hidden else Style())]
+    parts = [body(said, _NOTE if turn.hidden or turn.persona == QTERM else Style())]
     if turn.persona == Q and turn.elapsed is not None and not turn.state.is_open:
         parts.append(Content.styled(f"  {seconds_words(turn.elapsed)}", _NOTE))
     lines = [Content("").join(parts), *_notes(shown, look)]

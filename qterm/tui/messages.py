@@ -1,4 +1,4 @@
-"""What the work beside the screen tells the home screen. Workers post; only handlers change it."""
+"""What the work beside the screens tells them. Workers post; only handlers change a screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.message import Message
 from qterm.context import QContext
 from qterm.events import Event
 from qterm.feed.source import FeedChange
-from qterm.model import Turn
+from qterm.model import Task, Turn
 
 
 class Side(StrEnum):
@@ -23,37 +23,65 @@ class Side(StrEnum):
 
 
 @dataclass
-class PageRead(Message):
-    """A page of the feed; `more` says whether there is still more on that side."""
+class ThreadChosen(Message, bubble=False):
+    """Another thread comes onto the screen; None: there is none to show."""
 
+    task_id: str | None
+
+
+@dataclass
+class PageRead(Message, bubble=False):
+    """A page of a thread; `more` says whether there is still more on that side."""
+
+    task_id: str | None
     side: Side
     turns: Sequence[Turn]
     more: bool
 
 
 @dataclass
-class FeedMoved(Message):
+class FeedMoved(Message, bubble=False):
     """The feed has changed, by this process or another."""
 
     change: FeedChange
 
 
 @dataclass
-class Happened(Message):
+class ChangesMissed(Message, bubble=False):
+    """The feed could not be watched for a while: what is shown may be old."""
+
+
+@dataclass
+class Happened(Message, bubble=False):
     """An event of a turn that this qterm sent."""
 
     event: Event
 
 
 @dataclass
-class NotSent(Message):
-    """A message that was not even stored; it is still in the editor."""
+class NotSent(Message, bubble=False):
+    """A message that was not even stored; it is still in the editor.
 
+    `refused`: it could not have been, as against a feed that can't be written. `again`: it was to
+    be sent again, and is not in the editor.
+    """
+
+    task_id: str | None
+    sentence: str
+    refused: bool = False
+    again: bool = False
+
+
+@dataclass
+class Held(Message, bubble=False):
+    """What the session already holds of a message that is to be sent again; may be nothing."""
+
+    turn: Turn
     sentence: str
 
 
 @dataclass
-class Told(Message):
+class Told(Message, bubble=False):
     """What Q would be told now, or why that is not known."""
 
     context: QContext | None
@@ -61,21 +89,49 @@ class Told(Message):
 
 
 @dataclass
-class DraftRead(Message):
-    """The text that was not sent last time."""
+class DraftRead(Message, bubble=False):
+    """The text that was not sent. `instead`: it takes the place of what is in the editor."""
 
+    task_id: str | None
     text: str
+    instead: bool = False
 
 
 @dataclass
-class VersionSeen(Message):
+class VersionSeen(Message, bubble=False):
     """Which hermes answers."""
 
     words: str
 
 
 @dataclass
-class Trouble(Message):
+class TasksRead(Message, bubble=False):
+    """All tasks, the open ones first."""
+
+    tasks: Sequence[Task]
+
+
+@dataclass
+class TaskBegun(Message, bubble=False):
+    """A task was made on this screen."""
+
+    task: Task
+
+
+@dataclass
+class TaskChanged(Message, bubble=False):
+    """An ending or a reopening is over; `said` is one sentence.
+
+    `task` is what became of it, None where that did not work.
+    """
+
+    task_id: str
+    said: str
+    task: Task | None
+
+
+@dataclass
+class Trouble(Message, bubble=False):
     """Something failed; one sentence with what to do. `page` is true where a page was wanted."""
 
     sentence: str

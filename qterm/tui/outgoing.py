@@ -7,6 +7,11 @@ means what was added since.
 from __future__ import annotations
 
 
+def left_over(written: str, sent: str) -> str:
+    """What stays of a text when the message in it is stored: what was written meanwhile."""
+    return written.removeprefix(sent)
+
+
 class Outgoing:
     """`sending` is the message that is being stored now."""
 

@@ -123,16 +123,16 @@ async def test_without_hermes_it_says_how_to_get_it(tmp_path: Path) -> None:
 
 
 async def test_keys_are_changed_in_the_config(tmp_path: Path) -> None:
-    keys = {"send": "ctrl+s", "newline": "enter", "help": "f3", "told": "f4"}
+    keys = {"send": "ctrl+s", "newline": "enter", "help": "f4", "told": "f11"}
     settings = changed(Settings(), keys=keys)
     async with stage(tmp_path, settings=settings) as on, on.shown() as pilot:
         assert "ctrl+s send" in screen_text(on.app).splitlines()[-1]
         await pilot.press("a", "enter", "b", "ctrl+s")
         await until(pilot, lambda: len(home(on).feed.window.turns) == 2)
         assert home(on).feed.window.turns[0].text == "a\nb"
-        await pilot.press("f3")
+        await pilot.press("f4")
         await until(pilot, lambda: "Keys" in screen_text(on.app))
-        assert "f4" in screen_text(on.app)
+        assert "f11" in screen_text(on.app)
 
 
 async def test_help_names_every_command(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ async def test_picture(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -
         async with on.shown(size) as pilot:
             home(on).composer.cursor_blink = False
             if state is READY:
-                await until(pilot, lambda: home(on).hermes_is_known)
+                await until(pilot, lambda: on.app.common.version)
             await then(pilot, on)
             await pilot.pause()
             picture = on.app.export_screenshot(title="qterm")

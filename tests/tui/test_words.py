@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from textual.color import Color
 from textual.content import Content
 from textual.widgets import Input, TextArea
 
-from qterm.model import Degraded, Persona, Turn, TurnState
+from qterm.model import QTERM, Degraded, Persona, Session, Task, TaskState, Turn, TurnState
 from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
 from qterm.tui.look import Look, Shown, day_words, seconds_words, ticking_words, turn_content
 from qterm.tui.outgoing import Outgoing
+from qterm.tui.task_words import folder_words, head, list_line
 from qterm.tui.widgets.window import MOST, Window
 from tests.cases import cases, ids
 
@@ -24,6 +26,11 @@ NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
 def a_turn(number: int = 1, **values: object) -> Turn:
     turn = Turn(number, None, "you", f"text {number}", TurnState.SENT, NOW)
     return replace(turn, **values)  # type: ignore[arg-type]
+
+
+def a_task(**values: object) -> Task:
+    task = Task("7f3kq2ma", "Ship it", TaskState.OPEN, "/srv/importer", 1, NOW)
+    return replace(task, **values)  # type: ignore[arg-type]
 
 
 def a_look() -> Look:
@@ -154,14 +161,18 @@ def test_every_command_is_declared_well() -> None:
         assert command.key or command.palette, f"{command.id} can't be reached"
 
 
-def test_no_key_means_two_things_in_one_place() -> None:
-    for place in Place:
-        keys: dict[str, str] = {}
-        for command in COMMANDS:
-            if command.place is place and command.key:
-                for key in command.key.split(","):
-                    assert key not in keys, f"{key}: {keys.get(key)} and {command.id}"
-                    keys[key] = command.id
+ON_HOME = {Place.HOME, Place.THREAD, Place.APP}
+ON_TASKS = {Place.TASKS, Place.THREAD, Place.APP}
+
+
+@pytest.mark.parametrize("together", [*({place} for place in Place), ON_HOME, ON_TASKS], ids=str)
+def test_no_key_means_two_things_where_both_can_be_pressed(together: set[Place]) -> None:
+    keys: dict[str, str] = {}
+    for command in COMMANDS:
+        if command.place in together and command.key:
+            for key in command.key.split(","):
+                assert key not in keys, f"{key}: {keys.get(key)} and {command.id}"
+                keys[key] = command.id
 
 
 def test_no_editor_takes_a_key_of_the_screen() -> None:
@@ -172,7 +183,7 @@ def test_no_editor_takes_a_key_of_the_screen() -> None:
         for key in getattr(binding, "key", "").split(",")
     }
     for command in COMMANDS:
-        if command.place in {Place.HOME, Place.APP} and command.key:
+        if command.place in ON_HOME | ON_TASKS and command.key:
             assert not set(command.key.split(",")) & taken, command.id
 
 
@@ -190,7 +201,22 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     assert not nothing & {"stop", "send-again", "hide", "delete", "take-back", "dismiss", "detail"}
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
-    assert {command.id for command in COMMANDS if not command.available(full)} == {"write"}
+    assert {command.id for command in COMMANDS if not command.available(full)} == {
+        "write", *AT_TASKS, "reopen-task",
+    }  # fmt: skip
+    in_open = replace(full, task=a_task())
+    assert {command.id for command in COMMANDS if not command.available(in_open)} == {
+        "write", "hide", "reopen-task",
+    }  # fmt: skip
+    in_done = replace(full, task=replace(a_task(), state=TaskState.DONE))
+    assert {command.id for command in COMMANDS if not command.available(in_done)} == {
+        "write", "hide", "finish-task", "cancel-task",
+    }  # fmt: skip
+
+
+AT_TASKS = {
+    "previous-task", "next-task", "write-in-task", "rename-task", "finish-task", "cancel-task",
+}  # fmt: skip
 
 
 def test_stand_ins_keep_line_ends_as_terminals_paste_them() -> None:
@@ -209,6 +235,36 @@ def test_enter_pressed_again_means_what_was_added_since() -> None:
     assert out.press("four") == "four"
     assert out.press("edited") is None  # not what is being stored plus something: left alone
     assert out.stored() == ("four", None)
+
+
+def test_a_note_of_qterms_has_no_speaker() -> None:
+    note = a_turn(persona=QTERM, text="Reopened, run 2.")
+    assert a_look().head(note).plain == "09:15 "
+    assert notes(note) == "Reopened, run 2."
+
+
+def test_a_task_in_words() -> None:
+    task = a_task(title="Ship the\nimporter", turns=14, run=2)
+    assert list_line(task, 30, at_work=False, is_new=True).plain == (
+        "● Ship the importer\n  new · 14 turns · run 2"
+    )
+    assert "Q is at work" in list_line(task, 30, at_work=True, is_new=False).plain
+    done = replace(task, state=TaskState.DONE, turns=0)
+    assert list_line(done, 40, at_work=False, is_new=False).plain.startswith("✓ Ship the importer")
+    for width in (18, 30, 60):
+        long = a_task(title="日本語の長い題名" * 9, cwd="/srv/" + "x" * 200, turns=1_234)
+        for words in (list_line(long, width, at_work=True, is_new=True), head(long, width)):
+            assert all(line.cell_length <= width for line in words.split("\n")), words.plain
+
+
+def test_a_head_names_session_run_turns_and_folder() -> None:
+    bound = Session("20261130_155841_cae3a2", "here:/home/alex/.hermes", "q-task-7f3kq2ma")
+    words = head(a_task(session=bound, turns=1), 100).plain
+    assert "Ship it  /srv/importer" in words
+    assert "session q-task-7f3kq2ma (…cae3a2) · run 1 · 1 turn" in words
+    assert "begins with your first message" in head(a_task(), 100).plain
+    assert folder_words("/srv/a/very/long/folder", 10) == "…ng/folder"
+    assert folder_words(str(Path("~/x").expanduser()), 10) == "~/x"
 
 
 def test_a_refused_message_takes_nothing_along() -> None:

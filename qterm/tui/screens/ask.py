@@ -52,18 +52,20 @@ class Question(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class _Words(ModalScreen[object]):
+class Words(ModalScreen[object]):
     """Some lines to fill in; escape leaves without a change."""
 
     BINDINGS: ClassVar = [("escape", "leave", "Leave")]
 
-    def _input(self, words: str, *, hint: str, name: str) -> Input:
+    def line(self, words: str, *, hint: str, name: str) -> Input:
+        """One line to fill in, with the words that are in it already."""
         return Input(
             to_editor(words), placeholder=Content(hint).plain, id=name, compact=True,
             select_on_focus=False,
         )  # fmt: skip
 
-    def _said(self, name: str) -> str:
+    def said(self, name: str) -> str:
+        """What was written into a line."""
         return from_editor(self.query_one(f"#{name}", Input).value).strip()
 
     def action_leave(self) -> None:
@@ -71,7 +73,7 @@ class _Words(ModalScreen[object]):
         self.dismiss(None)
 
 
-class AskFact(_Words):
+class AskFact(Words):
     """A new fact about the operator; dismissed with its words, or with None."""
 
     def __init__(self, operator: str) -> None:
@@ -86,7 +88,7 @@ class AskFact(_Words):
                 markup=False,
                 classes="dialog--text",
             )
-            yield self._input("", hint="prefers short answers", name="fact")
+            yield self.line("", hint="prefers short answers", name="fact")
             yield Static(
                 Content("enter adds it · esc leaves"),
                 markup=False,
@@ -95,7 +97,7 @@ class AskFact(_Words):
 
     def on_input_submitted(self) -> None:
         """Enter adds it."""
-        self.dismiss(self._said("fact") or None)
+        self.dismiss(self.said("fact") or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class NewMode:
     until: datetime | None = None
 
 
-class AskMode(_Words):
+class AskMode(Words):
     """The mode and until when; dismissed with a NewMode, or with None."""
 
     def __init__(self, text: str, until: str, now: Callable[[], datetime]) -> None:
@@ -117,9 +119,9 @@ class AskMode(_Words):
         """Two lines."""
         with Vertical(classes="dialog"):
             yield Static(Content("What are you at?"), markup=False, classes="dialog--text")
-            yield self._input(self._text, hint="Deep work", name="mode")
+            yield self.line(self._text, hint="Deep work", name="mode")
             yield Static(Content("Until (may be empty)"), markup=False, classes="dialog--text")
-            yield self._input(self._until, hint="15:00", name="until")
+            yield self.line(self._until, hint="15:00", name="until")
             yield Static(Content(""), markup=False, id="dialog--wrong")
             yield Static(
                 Content("enter sets it, empty clears it · esc leaves"),
@@ -129,11 +131,11 @@ class AskMode(_Words):
 
     def on_input_submitted(self) -> None:
         """Enter sets it, if the time can be read."""
-        said = self._said("until")
+        said = self.said("until")
         try:
             until = parse_until(said, self._now()) if said else None
         except ValueError as error:
             self.query_one("#dialog--wrong", Static).update(plain(str(error)))
             self.query_one("#until", Input).focus()
             return
-        self.dismiss(NewMode(self._said("mode"), until))
+        self.dismiss(NewMode(self.said("mode"), until))

@@ -9,25 +9,26 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from qterm.tui.common import NoticeList
 from qterm.tui.content import plain
 
 
 class TitleBar(Horizontal):
-    """Which screen this is, and how Q is."""
+    """Where the screens are, which one this is, and how Q is."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._place = Static(
-            Content.assemble(Content.styled("qterm", "bold"), f"  {place}"),
-            id="title--place",
-            markup=False,
-        )
+        self._places = Static(Content(""), id="title--place", markup=False)
         self._state = Static(Content(""), id="title--state", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The place on the left, Q's state on the right."""
-        yield self._place
+        """The places on the left, Q's state on the right."""
+        yield self._places
         yield self._state
+
+    def show_places(self, places: Content) -> None:
+        """Show where the screens are."""
+        self._places.update(places)
 
     def show(self, state: Content) -> None:
         """Show how Q is."""
@@ -40,25 +41,39 @@ class Notices(Static):
     class Dismissed(Message):
         """The operator clicked the notice away."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, notices: NoticeList, key: str) -> None:
         """`key` dismisses, as it is written."""
         super().__init__(Content(""), id="notices", markup=False)
         self._key_words = key
-        self.waiting: list[str] = []
-        self.all: list[str] = []
+        self._notices = notices
         self.display = False
 
+    def on_mount(self) -> None:
+        """Show what there is already, and what comes."""
+        self._notices.watchers.append(self._draw)
+        self._draw()
+
+    def on_unmount(self) -> None:
+        """The list lives longer."""
+        self._notices.watchers.remove(self._draw)
+
+    @property
+    def waiting(self) -> list[str]:
+        """What was not dismissed yet."""
+        return self._notices.waiting
+
+    @property
+    def all(self) -> list[str]:
+        """Every notice since the start."""
+        return self._notices.all
+
     def add(self, sentence: str) -> None:
-        """Show a sentence; the same one is not shown twice at once."""
-        if sentence not in self.waiting:
-            self.waiting.append(sentence)
-            self.all.append(sentence)
-            self._draw()
+        """Show a sentence, on every screen."""
+        self._notices.add(sentence)
 
     def dismiss(self) -> None:
         """Put the shown one away."""
-        del self.waiting[:1]
-        self._draw()
+        self._notices.dismiss()
 
     def _draw(self) -> None:
         self.display = bool(self.waiting)

@@ -54,6 +54,11 @@ class Composer(TextArea):
         self.text = to_editor(message)
         self.move_cursor(self.document.end)
 
+    def set_hint(self, hint: str) -> None:
+        """What stands in the editor while it is empty."""
+        if str(self.placeholder) != hint:
+            self.placeholder = Content(hint)
+
     def take_sent(self, sent: str) -> None:
         """Remove what is stored now; what was written meanwhile stays."""
         shown = to_editor(sent)
@@ -65,11 +70,13 @@ class Composer(TextArea):
 
     def action_send(self) -> None:
         """Ask for the message to be sent; an empty one is nothing to send."""
-        if self.message.strip():
+        if self.message.strip() and not self.read_only:
             self.post_message(self.Sent(self.message))
 
     def action_newline(self) -> None:
         """Begin a new line at the cursor."""
+        if self.read_only:
+            return
         self.insert("\n")
         self.scroll_cursor_visible()
 
@@ -89,7 +96,8 @@ class Composer(TextArea):
                 self.action_newline()
             return
         character = event.character
-        if event.is_printable and character is not None and to_editor(character) != character:
+        odd = character is not None and to_editor(character) != character
+        if event.is_printable and character is not None and odd and not self.read_only:
             event.stop()
             event.prevent_default()
             self.insert(to_editor(character))

@@ -7,7 +7,7 @@ screen owns the feed source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textual.containers import VerticalScroll
@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
-from qterm.model import YOU, Owner, Turn
+from qterm.model import QTERM, YOU, Turn
 from qterm.tui.commands import Place, bindings
 from qterm.tui.look import Look, Shown
 from qterm.tui.widgets.progress import Progress
@@ -33,7 +33,7 @@ REDRAW_SECONDS = 0.05
 
 
 class FeedView(VerticalScroll, can_focus=True):
-    """The turns of the home thread."""
+    """The turns of a thread: the home feed's, or a task's."""
 
     BINDINGS = bindings(Place.FEED)
 
@@ -51,13 +51,13 @@ class FeedView(VerticalScroll, can_focus=True):
         unseen: int
         selected: int | None
 
-    def __init__(self, look: Look, owner: Owner, clock: Callable[[], float]) -> None:
+    def __init__(self, look: Look, progress: Progress) -> None:
         super().__init__(id="feed")
         self.look = look
         self.window = Window()
         self.selected: int | None = None
         self.unseen = 0
-        self.progress = Progress(owner, clock, look.now)
+        self.progress = progress
         self._views: dict[int, TurnView] = {}
         self._days: dict[int, DayLine] = {}
         self._unfolded: set[int] = set()
@@ -77,6 +77,29 @@ class FeedView(VerticalScroll, can_focus=True):
 
     # -- pages ---------------------------------------------------------------------------------
 
+    async def open(self, progress: Progress) -> None:
+        """Let go of the thread that is shown; another one's pages will come."""
+        self.progress = progress
+        self.window.replace([], has_older=False, has_newer=False)
+        self.forget_selection()
+        self._unfolded.clear()
+        self._dirty.clear()
+        self._loading = True
+        self._working.show(None)
+        async with self.batch():
+            await self._unmount()
+        self._empty.display = False
+
+    async def _unmount(self) -> None:
+        await self.remove_children(TurnView)
+        await self.remove_children(DayLine)
+        self._views.clear()
+        self._days.clear()
+
+    def forget_selection(self) -> None:
+        """No turn is highlighted any more."""
+        self._select(None)
+
     async def reset(self, turns: Sequence[Turn], *, has_older: bool) -> None:
         """Show the newest page, at its end."""
         self.window.replace(turns, has_older=has_older, has_newer=False)
@@ -85,11 +108,9 @@ class FeedView(VerticalScroll, can_focus=True):
         self._following, self._held = True, None
         self._seen()
         async with self.batch():
-            await self.remove_children(TurnView)
-            await self.remove_children(DayLine)
-            self._views.clear()
-            self._days.clear()
+            await self._unmount()
             await self._sync()
+        self.refresh_open()
         self._loaded()
 
     async def prepend(self, turns: Sequence[Turn], *, has_older: bool) -> None:
@@ -167,7 +188,7 @@ class FeedView(VerticalScroll, can_focus=True):
         return not self._following and len(self.window.turns) >= MOST
 
     def _count_unseen(self, turn: Turn) -> None:
-        if not self._following and turn.persona != YOU:
+        if not self._following and turn.persona not in {YOU, QTERM}:
             self.unseen += 1
             self._tell()
 
@@ -220,12 +241,17 @@ class FeedView(VerticalScroll, can_focus=True):
             self._held = None
 
     def _day_words(self) -> dict[int, str]:
+        """The lines between the turns: where a day begins, and where a task's run does."""
         days: dict[int, str] = {}
-        last = ""
+        last, run = "", 1
         for turn in self.window.turns:
             words = self.look.day(turn)
-            if words != last:
-                days[turn.id] = last = words
+            parts = [words] if words != last else []
+            if turn.run > run:
+                parts.insert(0, f"── Run {turn.run} ──")
+            if parts:
+                days[turn.id] = "  ".join(parts)
+            last, run = words, max(turn.run, run)
         return days
 
     # -- what a turn looks like now ------------------------------------------------------------

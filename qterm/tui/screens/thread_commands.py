@@ -1,59 +1,67 @@
-"""What the operator can do on the home screen: the action behind each of its commands."""
+"""What the operator can do in any thread: the actions that home and tasks share."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.screen import Screen
 
-from qterm.context import QContext
 from qterm.model import YOU, Turn
-from qterm.services import FirstStart, Services, StartState
-from qterm.tui.commands import Place, Situation, again_candidate, by_action
+from qterm.services import FirstStart, Services
+from qterm.tui.commands import Place, Situation, again_candidate, bindings, by_action
+from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import one_line
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
-from qterm.tui.screens.ask import AskFact, AskMode, NewMode, Question
-from qterm.tui.screens.sheets import Sheet, ToldScreen, notices_text
+from qterm.tui.screens.ask import Question
+from qterm.tui.screens.sheets import Sheet, notices_text
 from qterm.tui.widgets.bars import Notices
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
-from qterm.tui.widgets.told import ToldView
 
 if TYPE_CHECKING:
     from qterm.tui.app import QtermApp
 
-WIDE = 100
-"""From this many columns on, what Q will be told stands beside the feed."""
 
+class ThreadCommands(Screen[None]):
+    """The commands; `ThreadScreen` puts the parts they work on in place.
 
-class HomeCommands(Screen[None]):
-    """The commands; `HomeScreen` puts the parts they work on in place."""
+    `thread` is the one on the screen, None where there is none.
+    """
+
+    PLACES: ClassVar[tuple[Place, ...]] = (Place.COMPOSER, Place.FEED, Place.THREAD)
+    BINDINGS = bindings(Place.THREAD)
 
     app: QtermApp
+    common: Common
     services: Services
     look: Look
-    state: StartState
     desk: Desk
     feed: FeedView
     composer: Composer
     notices: Notices
-    told: ToldView
-    told_context: QContext | None = None
+    thread: OpenThread | None = None
 
     def situation(self) -> Situation:
         """What the availability of commands hangs on, now."""
+        thread = self.thread
         selected = self.feed.selected_turn()
+        running = None if thread is None else self.services.conversation.running(thread.task_id)
         return Situation(
-            running=self.services.conversation.running() is not None,
-            waiting=self.feed.progress.waiting(),
+            running=running is not None,
+            waiting=thread.progress.waiting() if thread else None,
             selected=selected,
-            again=again_candidate(selected) or self._last_failed(),
+            again=(again_candidate(selected) or self._last_failed()) if self.can_write else None,
             notices=len(self.notices.waiting),
-            offers=self.state.kind is not FirstStart.READY,
+            offers=self.common.state.kind is not FirstStart.READY,
         )
+
+    @property
+    def can_write(self) -> bool:
+        """Whether a message can be sent into the thread on the screen."""
+        return self.thread is not None
 
     def _last_failed(self) -> Turn | None:
         """The operator's last message, if it did not get through."""
@@ -64,13 +72,13 @@ class HomeCommands(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Every command says itself when it is available."""
-        command = by_action(action, (Place.HOME, Place.FEED))
+        command = by_action(action, set(self.PLACES) - {Place.COMPOSER})
         return True if command is None else command.available(self.situation())
 
     def action_newest(self) -> None:
         """Go to the newest turn."""
-        if self.feed.window.has_newer:
-            self.desk.read_page(Side.NEWEST)
+        if self.feed.window.has_newer and self.thread is not None:
+            self.desk.read_page(self.thread.task_id, Side.NEWEST)
         else:
             self.feed.follow()
 
@@ -87,26 +95,33 @@ class HomeCommands(Screen[None]):
         self.composer.focus()
 
     def action_stop(self) -> None:
-        """Stop the turn that runs."""
-        self.desk.stop()
+        """Stop the turn that runs in this thread; others go on."""
+        if self.thread is not None:
+            self.desk.stop(self.thread.task_id)
 
     def action_send_again(self) -> None:
-        """Send the text of a turn once more."""
+        """Send the text of a turn once more, after a look at what the session holds of it."""
         turn = self.situation().again
         if turn is not None:
-            self.desk.send(turn.text, again_of=turn.id)
+            self.desk.ask_held(turn)
+
+    def send_again(self, turn: Turn, held: str) -> None:
+        """Send it, where it is held already only if the operator wants it (rule S5)."""
+        send = partial(self.desk.send, turn.task_id, turn.text, again_of=turn.id)
+        if not held:
+            send()
+            return
+        question = Question(
+            f"{held}\n\n{one_line(turn.text, 60).plain}", yes="Send again", no="Leave it"
+        )
+        self.app.push_screen(question, lambda yes: send() if yes else None)
 
     def action_take_back(self) -> None:
-        """Put a waiting message back into the editor."""
-
-        def put_back(text: str) -> None:
-            written = self.composer.message
-            self.composer.set_message(f"{text}\n{written}" if written else text)
-            self.composer.focus()
-
+        """Put a waiting message back into the editor; its event brings the words."""
         turn = self.situation().waiting
         if turn is not None:
-            self.desk.take_back(turn.id, put_back)
+            self.desk.take_back(turn.id)
+            self.composer.focus()
 
     def action_detail(self) -> None:
         """Unfold or fold the details of a failure."""
@@ -136,42 +151,11 @@ class HomeCommands(Screen[None]):
                 self.desk.change(delete, partial(self.app.notify, "The turn is deleted."))
 
         who = self.look.label(turn.persona).plain
-        question = (
-            f"Delete this turn for good? It can't be brought back.\n\n"
-            f"{who}: {one_line(turn.text, 60).plain}"
-        )
+        question = "Delete this turn for good? It can't be brought back."
+        if turn.task_id is not None:
+            question += " hermes's own session keeps it all the same."
+        question += f"\n\n{who}: {one_line(turn.text, 60).plain}"
         self.app.push_screen(Question(question, yes="Delete", no="Keep"), answered)
-
-    def action_told(self) -> None:
-        """Show or hide what Q will be told: beside the feed, or as a screen of its own."""
-        if self.size.width >= WIDE:
-            self.told.toggle_class("-off")
-            return
-        view = ToldView(self.services.settings.operator, self.look.now)
-        self.app.push_screen(ToldScreen(view, self.told_context))
-
-    def action_mode(self) -> None:
-        """Ask for the mode."""
-        mode = self.told_context.mode if self.told_context else None
-        until = self.look.local(mode.until).strftime("%H:%M") if mode and mode.until else ""
-
-        def answered(new: object) -> None:
-            if isinstance(new, NewMode):
-                change = partial(self.services.feed.set_mode, new.text or None, new.until)
-                words = "The mode is set." if new.text else "There is no mode any more."
-                self.desk.change(change, partial(self.app.notify, words))
-
-        self.app.push_screen(AskMode(mode.text if mode else "", until, self.look.now), answered)
-
-    def action_fact(self) -> None:
-        """Ask for a fact."""
-
-        def answered(words: object) -> None:
-            if isinstance(words, str):
-                said = partial(self.app.notify, "The fact is added.")
-                self.desk.change(partial(self.services.feed.add_fact, words), said)
-
-        self.app.push_screen(AskFact(self.services.settings.operator), answered)
 
     def action_dismiss_notice(self) -> None:
         """Put the notice at the top away."""

@@ -1,0 +1,111 @@
+"""What the screens share: the parts of qterm, how Q is, the notices, the tasks (no widget here)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from qterm.feed.source import FeedChange
+from qterm.model import YOU, Q, Task, TaskState, Turn, TurnState
+from qterm.services import Services, StartState
+from qterm.tui.look import Look
+from qterm.tui.outgoing import Outgoing
+from qterm.tui.widgets.progress import Progress
+
+
+@dataclass(slots=True)
+class NoticeList:
+    """Sentences until they are dismissed, and all of them; `watchers` are called on a change."""
+
+    waiting: list[str] = field(default_factory=list)
+    all: list[str] = field(default_factory=list)
+    watchers: list[Callable[[], None]] = field(default_factory=list)
+
+    def add(self, sentence: str) -> None:
+        """Show a sentence; the same one is not shown twice at once."""
+        if sentence not in self.waiting:
+            self.waiting.append(sentence)
+            self.all.append(sentence)
+            self._tell()
+
+    def dismiss(self) -> None:
+        """Put the oldest one away."""
+        del self.waiting[:1]
+        self._tell()
+
+    def _tell(self) -> None:
+        for watcher in self.watchers:
+            watcher()
+
+
+@dataclass(slots=True)
+class Common:
+    """`state` is what the start found of hermes, `version` which one it is."""
+
+    services: Services
+    look: Look
+    state: StartState
+    version: str = ""
+    tasks: Sequence[Task] = ()
+    tasks_are_known: bool = False
+    notices: NoticeList = field(default_factory=NoticeList)
+    _rung: set[int] = field(default_factory=set)
+
+    def task(self, task_id: str | None) -> Task | None:
+        """The task with this id, as it was last read."""
+        return next((task for task in self.tasks if task.id == task_id), None)
+
+    def put(self, task: Task) -> None:
+        """Take a task as it is now, until all are read anew; a new one comes first."""
+        rest = [each if each.id != task.id else task for each in self.tasks]
+        self.tasks = rest if any(each.id == task.id for each in rest) else [task, *rest]
+
+    def is_at_work(self, task: Task) -> bool:
+        """Whether this qterm has a turn under way in a task."""
+        return self.services.conversation.is_at_work(task.id)
+
+    def is_new(self, task: Task) -> bool:
+        """Whether something has ended in a task that was not on the screen yet."""
+        return task.is_unread and not self.is_at_work(task)
+
+    def open_count(self) -> int:
+        """How many tasks are open."""
+        return sum(task.state is TaskState.OPEN for task in self.tasks)
+
+    def new_count(self) -> int:
+        """In how many tasks there is something new."""
+        return sum(self.is_new(task) for task in self.tasks)
+
+    def is_news(self, change: FeedChange, shown: str | None) -> bool:
+        """Whether a turn has ended in a task that is not the one on the screen; true once each."""
+        news = {turn.id for turn in change.turns if self._is_answer(turn) and turn.task_id != shown}
+        fresh = news - self._rung
+        self._rung |= news
+        return bool(fresh)
+
+    def _is_answer(self, turn: Turn) -> bool:
+        if turn.task_id is None or turn.state.is_open:
+            return False
+        task = self.task(turn.task_id)
+        if task is not None and turn.id <= task.seen:
+            return False  # an old one: something else has become of it
+        failed = {TurnState.FAILED, TurnState.INTERRUPTED}
+        return turn.persona == Q or (turn.persona == YOU and turn.state in failed)
+
+
+@dataclass(slots=True)
+class OpenThread:
+    """A thread that is or was on a screen, with what is not in the store.
+
+    `draft` is what was in the editor when the thread left the screen, `seen` the newest turn that
+    was on it. `is_changing` while its task is being ended or reopened.
+    """
+
+    task_id: str | None
+    progress: Progress
+    outgoing: Outgoing = field(default_factory=Outgoing)
+    draft: str = ""
+    draft_is_known: bool = False
+    page_is_read: bool = False
+    seen: int = 0
+    is_changing: bool = False

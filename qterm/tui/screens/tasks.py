@@ -1,0 +1,275 @@
+"""The tasks screen: the list of tasks, and the chosen one's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from qterm.model import Task, TaskState, Turn
+from qterm.tui import messages
+from qterm.tui.commands import Place, Situation, bindings
+from qterm.tui.common import Common
+from qterm.tui.content import one_line
+from qterm.tui.screens.ask import Question
+from qterm.tui.screens.ask_task import AskTask, AskTitle, NewTask
+from qterm.tui.screens.thread import ThreadScreen
+from qterm.tui.task_words import FIRST_WORDS, no_tasks_words, read_only_words
+from qterm.tui.widgets.composer import HINT
+from qterm.tui.widgets.feed import FeedView
+from qterm.tui.widgets.task_list import TaskHead, TaskList
+
+TITLE_CELLS = 50
+"""The most cells of a title in a question or a toast."""
+
+
+class TasksScreen(ThreadScreen):
+    """Every task has a thread of its own (rules S1 to S8)."""
+
+    PLACE = "tasks"
+    PLACES: ClassVar = (*ThreadScreen.PLACES, Place.TASKS, Place.LIST)
+    BINDINGS = bindings(Place.TASKS)
+
+    def __init__(self, common: Common) -> None:
+        super().__init__(common)
+        self.list = TaskList(common)
+        self.head = TaskHead()
+
+    def above(self) -> Iterable[Widget]:
+        """The list is docked to the left; the head stands above the feed."""
+        return (self.list, self.head)
+
+    def on_mount(self) -> None:
+        """Show what is known already."""
+        self.show_thread(None)
+        self.common_changed()
+
+    def on_screen_resume(self) -> None:
+        """What is on the screen again was seen."""
+        self._mark_seen()
+        self.common_changed()
+
+    # -- which task ----------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Task | None:
+        """The chosen task, as it was last read."""
+        return self.common.task(self.thread.task_id) if self.thread else None
+
+    @property
+    def can_write(self) -> bool:
+        """A done or cancelled task is read-only (rule S8)."""
+        task = self.chosen
+        if task is None or self.thread is None or self.thread.is_changing:
+            return False
+        return task.state is TaskState.OPEN
+
+    def situation(self) -> Situation:
+        """What the availability of commands hangs on, now."""
+        return replace(super().situation(), task=self.chosen)
+
+    def choose(self, task_id: str) -> None:
+        """Bring a task's thread onto the screen."""
+        self.list.highlight(task_id)
+        if self.thread is None or self.thread.task_id != task_id:
+            self.show_thread(self.opened(task_id))
+        self._show_task()
+
+    def common_changed(self) -> None:
+        """The tasks were read anew, perhaps."""
+        tasks = self.common.tasks
+        self.list.show(tasks)
+        if tasks and self.thread is None:
+            self.choose(tasks[0].id)
+        self._show_task()
+        super().common_changed()
+
+    def _show_task(self) -> None:
+        task = self.chosen
+        self.list.display = bool(self.common.tasks)
+        self.head.show(task)
+        self.query_one("#writing").display = task is not None
+        self.composer.set_hint(self._hint(task))
+        if self.composer.read_only == self.can_write:
+            self._put_aside()  # what was being written stays the draft
+            self.fit_composer()
+        if task is not None and self.focused is None:
+            self.composer.focus()
+
+    def _hint(self, task: Task | None) -> str:
+        if self.thread is not None and self.thread.is_changing:
+            return "One moment…"
+        if task is None or task.state is TaskState.OPEN:
+            return HINT
+        return read_only_words(task, self.look.key("reopen-task"))
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_id is not None:
+            self.choose(event.option_id)
+
+    def first_words(self) -> str:
+        """What stands where there is nothing to read."""
+        if self.thread is None:
+            if not self.common.tasks_are_known:
+                return ""
+            return no_tasks_words(self.look.key("new-task"))
+        return FIRST_WORDS
+
+    # -- what was seen -------------------------------------------------------------------------
+
+    def turns_came(self, turns: Sequence[Turn]) -> None:
+        """What is on the screen was seen."""
+        self._mark_seen()
+
+    @on(FeedView.Moved)
+    def _scrolled(self) -> None:
+        self._mark_seen()
+
+    def _mark_seen(self) -> None:
+        """Note what has ended and is in view; what is still under way has not been seen yet."""
+        thread = self.thread
+        if thread is None or thread.task_id is None or not self.page_is_read:
+            return
+        if not self.is_current or not self.feed.following:
+            return
+        ended = 0
+        for turn in self.feed.window.turns:
+            if turn.state.is_open:
+                break
+            ended = turn.id
+        if ended > thread.seen:
+            thread.seen = ended
+            self.desk.mark_seen(thread.task_id, ended)
+
+    def finished(self, turn: Turn) -> None:
+        """A task's session, turns and news may be others now."""
+        self.app.desk.read_tasks()
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def action_step_task(self, step: int) -> None:
+        """Go to the task above or below."""
+        ids = [task.id for task in self.common.tasks]
+        if self.thread is None or self.thread.task_id not in ids:
+            return
+        index = ids.index(self.thread.task_id) + step
+        if 0 <= index < len(ids):
+            self.choose(ids[index])
+
+    def action_write_in_task(self) -> None:
+        """Put the cursor into the editor."""
+        self.composer.focus()
+
+    def action_new_task(self) -> None:
+        """Ask for a title and a folder."""
+
+        def answered(new: object) -> None:
+            if isinstance(new, NewTask):
+                self.desk.begin_task(new.title, new.folder)
+
+        self.app.push_screen(AskTask(_here()), answered)
+
+    @on(messages.TaskBegun)
+    def _task_begun(self, event: messages.TaskBegun) -> None:
+        self.common.put(event.task)
+        self.list.show(self.common.tasks)
+        self.opened(event.task.id).draft_is_known = True
+        self.choose(event.task.id)
+        self.composer.focus()
+        self.app.desk.read_tasks()
+
+    def action_rename_task(self) -> None:
+        """Ask for another title."""
+        task = self.chosen
+        if task is None:
+            return
+
+        def answered(title: object) -> None:
+            if isinstance(title, str) and title != task.title:
+                rename = partial(self.services.feed.rename_task, task.id, title)
+                self.desk.change(rename, self.app.desk.read_tasks)
+
+        self.app.push_screen(AskTitle(task.title), answered)
+
+    def action_finish_task(self) -> None:
+        """Ask, then finish the task."""
+        self._end(TaskState.DONE, "Finish", "finished")
+
+    def action_cancel_task(self) -> None:
+        """Ask, then cancel the task."""
+        self._end(TaskState.CANCELLED, "Cancel", "cancelled")
+
+    def _end(self, state: TaskState, verb: str, said: str) -> None:
+        task = self.chosen
+        if task is None:
+            return
+        title = one_line(task.title, TITLE_CELLS).plain
+        words = (
+            f"{verb} “{title}”? It can be read then, but not written in; reopened, Q starts fresh."
+        )
+        work = partial(self.services.conversation.end_task, task.id, state)
+        self._ask_and_change(task, words, verb, work, f"“{title}” is {said}.")
+
+    def action_reopen_task(self) -> None:
+        """Ask, then open the task again."""
+        task = self.chosen
+        if task is None:
+            return
+        title = one_line(task.title, TITLE_CELLS).plain
+        words = (
+            f"Reopen “{title}”? Q starts fresh, in a new session, and knows nothing of run "
+            f"{task.run}. What was said stays here for you to read."
+        )
+        work = partial(self.services.conversation.reopen_task, task.id)
+        self._ask_and_change(task, words, "Reopen", work, f"“{title}” is open again.")
+
+    def _ask_and_change(
+        self,
+        task: Task,
+        words: str,
+        verb: str,
+        work: Callable[[], Awaitable[Task]],
+        said: str,
+    ) -> None:
+        if self.common.is_at_work(task):
+            words += (
+                "\n\nQ is at work in it: that is stopped, what has come of the answer is kept, and "
+                "messages that wait go back into the editor."
+            )
+
+        def answered(yes: bool | None) -> None:
+            if not yes:
+                return
+            thread = self.opened(task.id)
+            if thread is self.thread:
+                self._put_aside()
+            thread.is_changing = True
+            self._show_task()
+            draft = thread.draft if thread.draft_is_known else None
+            self.desk.change_task(task.id, draft, work, said)
+
+        self.app.push_screen(Question(words, yes=verb, no="Leave it"), answered)
+
+    @on(messages.TaskChanged)
+    def _task_changed(self, event: messages.TaskChanged) -> None:
+        self.opened(event.task_id).is_changing = False
+        if event.task is not None:
+            self.common.put(event.task)
+        self.app.notify(event.said, severity="information" if event.task else "error")
+        self._show_task()
+        self.app.desk.read_tasks()
+
+
+def _here() -> str:
+    """The folder qterm was started in; nothing where it is gone."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""

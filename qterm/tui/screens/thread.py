@@ -1,0 +1,476 @@
+"""A thread on the screen: the feed, the editor below it, how messages go and answers come.
+
+Home shows one thread, tasks as many as there are; what they share is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+from textual.worker import Worker, WorkerState
+
+from qterm import events
+from qterm.feed.source import FeedError
+from qterm.model import Approvals, Turn
+from qterm.services import FirstStart
+from qterm.tui import messages
+from qterm.tui.common import Common, OpenThread
+from qterm.tui.content import one_line, plain
+from qterm.tui.desk import Desk
+from qterm.tui.messages import Side
+from qterm.tui.outgoing import left_over
+from qterm.tui.screens.thread_commands import ThreadCommands
+from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
+from qterm.tui.widgets.composer import Composer
+from qterm.tui.widgets.feed import FeedView
+from qterm.tui.widgets.progress import Progress
+
+DRAFT_SECONDS = 0.3
+"""The editor's text is stored this long after the last key."""
+
+NEEDS = (50, 14)
+"""The smallest screen, in columns and rows."""
+
+_TOOL_ENDED = frozenset({"ended", "done", "completed", "failed", "result"})
+
+
+class ThreadScreen(ThreadCommands):
+    """One thread at a time, with its own draft, its own queue and its own progress."""
+
+    AUTO_FOCUS = "#composer"
+    PLACE = "home"
+    """The id of the command that comes here."""
+
+    def __init__(self, common: Common) -> None:
+        super().__init__()
+        self.common = common
+        self.services = common.services
+        self.look = common.look
+        self.desk = Desk(self.services, self.post_message, self.run_worker)
+        self.feed = FeedView(self.look, self._new_progress())
+        self.composer = Composer(self.services.settings.keys)
+        self.notices = Notices(common.notices, self.look.key("dismiss"))
+        self._title = TitleBar()
+        self._new_below = NewBelow()
+        self._threads: dict[str | None, OpenThread] = {}
+        self._leaving = False
+        self._draft_timer: Timer | None = None
+        self._taking: set[int] = set()
+
+    def compose(self) -> ComposeResult:
+        """Title, notices, the thread with what is around it, editor, keys."""
+        yield self._title
+        yield self.notices
+        with Vertical(id="middle"):
+            yield from self.above()
+            yield self.feed
+            yield self._new_below
+            yield from self.beside()
+            with Horizontal(id="writing"):
+                yield Static(Content("› "), id="prompt", markup=False)
+                yield self.composer
+        yield KeysLine(show_command_palette=False, compact=True)
+        yield Static(Content(""), id="too-small", markup=False)
+
+    def above(self) -> Iterable[Widget]:
+        """What stands before the feed."""
+        return ()
+
+    def beside(self) -> Iterable[Widget]:
+        """What stands between the feed and the editor."""
+        return ()
+
+    def on_mount(self) -> None:
+        """Let the times go on."""
+        self.set_interval(0.125 if self.look.moving else 1.0, self._tick)
+        self.show_state()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: the keys are this one's again."""
+        self.show_state()
+        self.refresh_bindings()
+
+    # -- which thread is on the screen ---------------------------------------------------------
+
+    def _new_progress(self) -> Progress:
+        conversation = self.services.conversation
+        return Progress(conversation.owner, conversation.clock, self.look.now)
+
+    def opened(self, task_id: str | None) -> OpenThread:
+        """What is known of a thread beyond the store."""
+        if task_id not in self._threads:
+            self._threads[task_id] = OpenThread(task_id, self._new_progress())
+        return self._threads[task_id]
+
+    def show_thread(self, thread: OpenThread | None) -> None:
+        """Bring a thread onto the screen; the editor is at once the new one's."""
+        self._put_aside()
+        self.thread = thread
+        self.feed.forget_selection()
+        self.fit_composer()
+        task_id = None
+        if thread is not None:
+            task_id = thread.task_id
+            self.desk.read_page(task_id, Side.NEWEST)
+            if not thread.draft_is_known:
+                self.desk.read_draft(task_id)
+        self.post_message(messages.ThreadChosen(task_id))
+        self.refresh_bindings()
+
+    def _put_aside(self) -> None:
+        """What is in the editor belongs to the thread that leaves the screen."""
+        self._save_draft()
+        if self.thread is not None and not self.composer.read_only:
+            self.thread.draft = self.composer.message
+
+    def fit_composer(self) -> None:
+        """The editor holds the thread's draft where it can be written in, else nothing."""
+        self.composer.read_only = self._leaving or not self.can_write
+        draft = self.thread.draft if self.thread is not None and self.can_write else ""
+        if self.composer.message != draft:
+            self.composer.set_message(draft)
+
+    @on(messages.ThreadChosen)
+    async def _thread_chosen(self) -> None:
+        if self.thread is None:
+            await self.feed.open(self._new_progress())
+            await self.feed.reset([], has_older=False)
+        elif self.feed.progress is not self.thread.progress:
+            await self.feed.open(self.thread.progress)
+        self.show_state()
+
+    def _is_shown(self, task_id: str | None) -> bool:
+        """Whether the feed shows this thread, and no longer the one before it."""
+        thread = self.thread
+        if thread is None or thread.task_id != task_id:
+            return False
+        return self.feed.progress is thread.progress
+
+    # -- what the desk tells -------------------------------------------------------------------
+
+    @on(messages.PageRead)
+    async def _page_read(self, event: messages.PageRead) -> None:
+        if self.thread is None or not self._is_shown(event.task_id):
+            return
+        match event.side:
+            case Side.NEWEST:
+                await self.feed.reset(event.turns, has_older=event.more)
+            case Side.OLDER:
+                await self.feed.prepend(event.turns, has_older=event.more)
+            case Side.NEWER:
+                await self.feed.extend(event.turns, has_newer=event.more)
+        self.thread.page_is_read = True
+        self.turns_came(event.turns)
+        self.refresh_bindings()
+
+    @on(FeedView.Wanted)
+    def _page_wanted(self, event: FeedView.Wanted) -> None:
+        if self.thread is not None:
+            side = Side.OLDER if event.before is not None else Side.NEWER
+            turn_id = event.before if side is Side.OLDER else event.after
+            self.desk.read_page(self.thread.task_id, side, turn_id)
+
+    @on(messages.FeedMoved)
+    async def _feed_moved(self, event: messages.FeedMoved) -> None:
+        change = event.change
+        turns = [turn for turn in change.turns if self._is_shown(turn.task_id)]
+        if turns or change.deleted:
+            await self.feed.apply(turns, change.deleted)
+            self.turns_came(turns)
+        self.show_state()
+        self.refresh_bindings()
+
+    @on(messages.ChangesMissed)
+    def _changes_missed(self) -> None:
+        if self.thread is not None:
+            self.desk.read_page(self.thread.task_id, Side.NEWEST)
+
+    def turns_came(self, turns: Sequence[Turn]) -> None:
+        """Turns are on the screen, or were changed there."""
+
+    @on(messages.Happened)
+    async def _happened(self, message: messages.Happened) -> None:
+        match message.event:
+            case events.Accepted(turn):
+                self._accepted(turn)
+                await self._apply(turn)
+            case events.ReplyText(turn, reply, delta):
+                await self._more_text(turn, reply, delta)
+                return
+            case events.ToolUsed(turn, tool):
+                self.opened(turn.task_id).progress.use(
+                    turn.id, "" if tool.state in _TOOL_ENDED else tool.name
+                )
+                self.feed.refresh_open()
+                return
+            case events.Finished(turn, reply, _):
+                await self._apply(*([turn] if reply is None else [turn, reply]))
+                self.finished(turn)
+            case events.TakenBack(turn):
+                self._taken_back(turn)
+                await self._apply(deleted=turn)
+            case events.NotStored(_, _, reason):
+                self.notices.add(f"How this turn ended could not be stored yet: {reason}")
+            case events.Waiting(turn) | events.ContextReady(turn) | events.Began(turn):
+                await self._apply(turn)
+        self.show_state()
+        self.refresh_bindings()
+
+    async def _apply(self, *turns: Turn, deleted: Turn | None = None) -> None:
+        """Turns of one thread, whether it is on the screen or not."""
+        task_id = turns[0].task_id if turns else deleted.task_id if deleted else None
+        if self._is_shown(task_id):
+            await self.feed.apply(turns, [deleted.id] if deleted else [])
+            self.turns_came(turns)
+            return
+        progress = self.opened(task_id).progress
+        for turn in turns:
+            progress.track(turn, None)
+        if deleted:
+            progress.forget(deleted.id)
+
+    async def _more_text(self, turn: Turn, reply: Turn, delta: str) -> None:
+        """The first words of an answer bring its turn; the later ones only add to it."""
+        if not self._is_shown(turn.task_id):
+            progress = self.opened(turn.task_id).progress
+            progress.track(reply, None)
+            progress.more(reply, delta)
+            return
+        self.feed.more_text(reply, delta)
+        if reply.id not in self.feed.window:
+            await self.feed.apply([turn, reply])
+
+    def finished(self, turn: Turn) -> None:
+        """A turn of this qterm's is over."""
+
+    def _accepted(self, turn: Turn) -> None:
+        """The message is stored: only now may it leave the editor."""
+        thread = self.opened(turn.task_id)
+        is_here = thread is self.thread
+        if turn.again_of is None:
+            sent, then = thread.outgoing.stored()
+            if is_here:
+                self.composer.take_sent(sent)
+            else:
+                thread.draft = left_over(thread.draft, sent)
+            if then is not None:
+                self.desk.send(thread.task_id, then)
+        if not is_here:
+            self._keep(thread)
+            return
+        self._save_draft()
+        if self.feed.window.has_newer:
+            self.desk.read_page(thread.task_id, Side.NEWEST)
+        else:
+            self.feed.follow()
+
+    def _taken_back(self, turn: Turn) -> None:
+        """A message waits no more; its words belong into the editor again.
+
+        Where its task was ended meanwhile, the Conversation has put them into the draft, too.
+        """
+        asked = turn.id in self._taking
+        self._taking.discard(turn.id)
+        thread = self.opened(turn.task_id)
+        if thread.is_changing or not (asked or turn.task_id):
+            return
+        if thread is self.thread and self.can_write:
+            written = self.composer.message
+            self.composer.set_message(f"{turn.text}\n{written}" if written else turn.text)
+        else:
+            thread.draft = f"{turn.text}\n{thread.draft}" if thread.draft else turn.text
+            self._keep(thread)
+
+    def action_take_back(self) -> None:
+        """Put a waiting message back into the editor."""
+        turn = self.situation().waiting
+        if turn is not None:
+            self._taking.add(turn.id)
+            super().action_take_back()
+
+    @on(messages.NotSent)
+    def _not_sent(self, event: messages.NotSent) -> None:
+        if not event.again:
+            self.opened(event.task_id).outgoing.refused()
+        if event.refused:
+            self.app.notify(event.sentence, severity="error")
+        else:
+            self.notices.add(event.sentence)
+
+    @on(messages.Held)
+    def _held(self, event: messages.Held) -> None:
+        self.send_again(event.turn, event.sentence)
+
+    @on(messages.Trouble)
+    def _trouble(self, event: messages.Trouble) -> None:
+        if event.page:
+            self.feed.load_failed()
+        self.notices.add(event.sentence)
+        self.refresh_bindings()
+
+    @on(messages.DraftRead)
+    def _draft_came(self, event: messages.DraftRead) -> None:
+        thread = self.opened(event.task_id)
+        if thread.draft_is_known and not event.instead:
+            return
+        thread.draft_is_known = True
+        is_here = thread is self.thread and not self.composer.read_only
+        written = self.composer.message if is_here else thread.draft
+        if event.instead or not written:
+            thread.draft = event.text
+        else:  # somebody was quicker than the store: nothing is lost
+            thread.draft = f"{written}\n{event.text}" if event.text else written
+        if thread is self.thread and not thread.is_changing:
+            self.fit_composer()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.app.log_failure(event.worker.error)
+
+    # -- what the operator does ----------------------------------------------------------------
+
+    @on(Composer.Sent)
+    def _send(self, event: Composer.Sent) -> None:
+        if self.thread is None or self._leaving or not self.can_write:
+            return
+        now = self.thread.outgoing.press(event.text)
+        if now is not None:
+            self.desk.send(self.thread.task_id, now)
+
+    @on(TextArea.Changed, "#composer")
+    def _written(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+        self._draft_timer = self.set_timer(DRAFT_SECONDS, self._save_draft)
+
+    def _save_draft(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+            self._draft_timer = None
+        thread = self.thread
+        if thread is None or self.composer.read_only:
+            return  # what is in the editor is nobody's draft
+        thread.draft = self.composer.message
+        self._keep(thread)
+
+    def _keep(self, thread: OpenThread) -> None:
+        if thread.draft_is_known and not thread.is_changing and not self._leaving:
+            self.desk.save_draft(thread.task_id, thread.draft)
+
+    async def keep_draft(self) -> None:
+        """Store what is in the editor; a feed that can't take it is not a reason to stay."""
+        thread = self.thread
+        if thread is None or not thread.draft_is_known or thread.is_changing:
+            return
+        if self.can_write:
+            thread.draft = self.composer.message
+        with suppress(FeedError):
+            await self.services.feed.save_draft(thread.task_id, thread.draft)
+
+    @on(NewBelow.Pressed)
+    def _new_below_pressed(self) -> None:
+        self.action_newest()
+
+    @on(Notices.Dismissed)
+    def _notice_dismissed(self) -> None:
+        self.action_dismiss_notice()
+
+    @on(FeedView.Moved)
+    def moved(self, event: FeedView.Moved) -> None:
+        """The selection, or what waits below, has changed."""
+        self._new_below.show(event.unseen)
+        self.refresh_bindings()
+
+    # -- how it looks --------------------------------------------------------------------------
+
+    @property
+    def page_is_read(self) -> bool:
+        """Whether the first page of the thread on the screen has come."""
+        thread = self.thread
+        return thread is not None and self._is_shown(thread.task_id) and thread.page_is_read
+
+    @property
+    def draft_is_known(self) -> bool:
+        """False until the stored draft was read: till then it must not be written over."""
+        return self.thread is not None and self.thread.draft_is_known
+
+    def leaving(self) -> None:
+        """The app ends what runs; nothing more is sent from here."""
+        self._leaving = True
+        self.composer.read_only = True
+        self._title.show(Content.styled("stopping Q…", "$text-warning"))
+
+    def redraw(self) -> None:
+        """Draw the feed again, after the theme has changed."""
+        self.feed.redraw()
+
+    def _tick(self) -> None:
+        if self.feed.progress and self.is_current:
+            self.feed.refresh_open()
+
+    def show_state(self) -> None:
+        """Show where the screens are, and how Q is."""
+        if self._leaving:
+            return
+        self._title.show_places(self._places())
+        offers = self.look.key("first-start")
+        match self.common.state.kind:
+            case FirstStart.NO_HERMES:
+                words = Content.styled(f"Q ○ hermes is not installed ({offers})", "$text-warning")
+            case FirstStart.NO_MODEL:
+                words = Content.styled(f"Q ○ has no model yet ({offers})", "$text-warning")
+            case _:
+                at_work = self.feed.progress.asked() is not None
+                mark = Content.styled("●", "$text-warning" if at_work else "$text-success")
+                words = Content.assemble("Q ", mark, " at work" if at_work else " ready")
+        parts = [words]
+        if self.common.version and self.common.state.kind is FirstStart.READY:
+            parts.append(one_line(f"hermes {self.common.version}", 30, "$foreground-muted"))
+        if self.services.settings.hermes.approvals is Approvals.BYPASS:
+            parts.insert(0, Content.styled("! Q runs commands unasked", "bold $text-error"))
+        self._title.show(Content(" · ").join(parts))
+        self.feed.show_empty(plain(self.first_words()))
+
+    def _places(self) -> Content:
+        name = "qterm rehearsal" if self.services.is_demo else "qterm"
+        tasks = f"Tasks {self.common.open_count()}"
+        places = [self._place("home", "Home"), self._place("tasks", tasks)]
+        if news := self.common.new_count():
+            places.append(Content.styled(f"{news} new", "bold $text-warning"))
+        return Content.assemble(
+            Content.styled(name, "bold"), "  ", Content.styled(" · ", "dim").join(places)
+        )
+
+    def _place(self, command_id: str, name: str) -> Content:
+        here = command_id == self.PLACE
+        key = Content.styled(f"{self.look.key(command_id)} ", "$foreground-muted")
+        return Content.assemble(key, Content.styled(name, "bold" if here else "$foreground-muted"))
+
+    def common_changed(self) -> None:
+        """The tasks, Q's state or hermes's version are others now."""
+        self.show_state()
+        self.refresh_bindings()
+
+    def first_words(self) -> str:
+        """What stands in a thread in which nothing has been said."""
+        raise NotImplementedError
+
+    def on_resize(self, event: Resize) -> None:
+        """Say what is needed where the terminal is too small."""
+        width, height = event.size
+        self.query_one("#too-small", Static).update(
+            Content(
+                f"qterm needs {NEEDS[0]} columns and {NEEDS[1]} rows.\n"
+                f"This terminal has {width} and {height}.\n\nMake it larger, or use `qterm send`."
+            )
+        )

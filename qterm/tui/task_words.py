@@ -1,0 +1,108 @@
+"""A task in words: its line in the list, its head above the thread, what can be said in it."""
+
+from __future__ import annotations
+
+import os
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from qterm.model import Task, TaskState
+from qterm.safe_text import safe_line
+from qterm.tui.content import cut_cells, one_line
+
+_DIM = "$foreground-muted"
+_MARKS = {
+    TaskState.OPEN: ("●", "$text-success"),
+    TaskState.DONE: ("✓", _DIM),
+    TaskState.CANCELLED: ("✗", _DIM),
+}
+
+
+def list_line(task: Task, width: int, *, at_work: bool, is_new: bool) -> Content:
+    """Two lines: mark and title, then what is going on in it; cut to `width` cells."""
+    mark, style = _MARKS[task.state]
+    if at_work:
+        style = "$text-warning"
+    open_style = "bold" if is_new else "" if task.state is TaskState.OPEN else _DIM
+    news = "Q is at work" if at_work else "new" if is_new else ""
+    below = [one_line(news, None, "bold $text-warning" if is_new else _DIM)] if news else []
+    if task.state is not TaskState.OPEN:
+        below.append(Content.styled(task.state.value, _DIM))
+    below.append(Content.styled(_turns(task), _DIM))
+    if task.run > 1:
+        below.append(Content.styled(f"run {task.run}", _DIM))
+    words = Content.styled(" · ", _DIM).join(below)
+    return Content.assemble(
+        Content.styled(f"{mark} ", style),
+        one_line(task.title, max(width - 2, 4), open_style),
+        "\n  ",
+        words.truncate(max(width - 2, 4), ellipsis=True),
+    )
+
+
+def _turns(task: Task) -> str:
+    if not task.turns:
+        return "no turns yet"
+    return "1 turn" if task.turns == 1 else f"{task.turns:,} turns"
+
+
+def head(task: Task, width: int) -> Content:
+    """Two lines of `width` cells: title and folder, then session, run and turns."""
+    mark, style = _MARKS[task.state]
+    is_open = task.state is TaskState.OPEN
+    title = one_line(task.title, max(width * 3 // 5, 12), "bold")
+    first = [Content.styled(f"{mark} ", style), title]
+    if not is_open:
+        first.append(Content.styled(f"  {task.state.value}", "$text-warning"))
+    left = width - sum(part.cell_length for part in first) - 2
+    if left > 5:
+        first.append(Content.styled(f"  {folder_words(task.cwd, left)}", _DIM))
+    facts = [session_words(task), f"run {task.run}", _turns(task)]
+    return Content.assemble(*first, "\n", one_line(" · ".join(facts), width, _DIM))
+
+
+def session_words(task: Task) -> str:
+    """The session by its name, with the end of its id; or that there is none yet."""
+    bound = task.session
+    if bound is None:
+        ended = task.state is not TaskState.OPEN
+        return "no session" if ended else "session: begins with your first message"
+    end = bound.id if len(bound.id) <= 8 else f"…{bound.id[-6:]}"
+    return f"session {bound.name or 'not named yet'} ({end})"
+
+
+def folder_words(folder: str, width: int) -> str:
+    """A folder, `~` for the home folder; too long a one keeps its end."""
+    line = safe_line(folder)
+    own = os.path.expanduser("~")  # noqa: PTH111 - never raises
+    if line == own or line.startswith(f"{own}/"):
+        line = f"~{line[len(own) :]}"
+    if cell_len(line) <= width:
+        return line
+    backwards = cut_cells(line[::-1], max(width - 1, 1))  # at worst a grapheme is split at its edge
+    return f"…{backwards[::-1]}"
+
+
+def read_only_words(task: Task, key: str) -> str:
+    """Why nothing can be written in a task that is over, and how to go on."""
+    return (
+        f"This task is {task.state.value}, and can be read. {key} reopens it; Q starts fresh then."
+    )
+
+
+FIRST_WORDS = (
+    "Nothing has been said in this task yet.\n\n"
+    "Your first message begins a session of its own, and Q remembers all of it until the task "
+    "ends. Nothing else is sent along: the home feed, the facts and the mode are not told here."
+)
+"""What stands in a task's thread in which nothing has been said."""
+
+
+def no_tasks_words(key: str) -> str:
+    """What stands where there are no tasks."""
+    return (
+        f"There are no tasks yet: {key} begins one.\n\n"
+        "A task is a thread of its own, with a folder, in which Q remembers everything until you "
+        "finish or cancel it."
+    )
