@@ -15,7 +15,7 @@ from qterm.events import Finished
 from qterm.feed.source import NewTurn
 from qterm.frame import ChatFrame
 from qterm.hermes.sessions import Sessions
-from qterm.hermes.way import SessionState
+from qterm.hermes.way import FailureKind, SessionState
 from qterm.model import QTERM, Degraded, Session, Task, TaskState, TurnState
 from qterm.rehearsal.model_server import Answer, content_text, user_text
 from qterm.services import Services, open_services
@@ -268,3 +268,45 @@ async def test_stop_in_the_middle_of_a_tool(
     end = await send(services, task, "two: pear")
     assert end.turn.state is TurnState.SENT
     assert received(hermes_line)[-1][-1] == ("user", "two: pear")
+
+
+async def test_a_session_in_use_elsewhere(
+    hermes_line: HermesLine, start: Start, tmp_path: Path
+) -> None:
+    """S5: it is there, so nothing falls back. 0.19 lets two write at once; the newer line
+    refuses the second, and the reason reaches the operator."""
+    services = await start()
+    task = await new_task(services, tmp_path)
+    await send(services, task, "one: apple")
+    session = await bound(services, task)
+
+    def slow_for_the_other(request: dict[str, Any]) -> Answer:
+        if user_text(request).startswith("elsewhere"):
+            return Answer(("half ", "an answer"), delay=6)
+        return Answer(("to you",))
+
+    hermes_line.answers(slow_for_the_other)
+    words = ["chat", "-Q", "--source", "acp", "--resume", session.id, "--query=elsewhere: pear"]
+    elsewhere = subprocess.Popen(
+        [str(hermes_line.program), "-p", "default", *words],
+        env=hermes_line.environ(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(60):
+            while not hermes_line.server.turns:
+                await asyncio.sleep(0.05)
+        end = await send(services, task, "two: plum")
+    finally:
+        await asyncio.to_thread(elsewhere.wait, 60)
+    if hermes_line.newer:
+        assert end.turn.state is TurnState.FAILED
+        assert end.failure is not None
+        assert end.failure.kind is FailureKind.IN_USE
+        assert all("two: plum" not in user_text(turn) for turn in hermes_line.server.turns)
+    else:
+        assert end.turn.state is TurnState.SENT
+    assert end.turn.degraded is None
+    assert (await bound(services, task)).id == session.id
