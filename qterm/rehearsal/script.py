@@ -6,11 +6,12 @@ It answers from the context block, so that a rehearsal shows what Q really gets 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from qterm.context import BEGIN, END
-from qterm.rehearsal.model_server import Answer, user_text
+from qterm.rehearsal.model_server import Answer, content_text, user_text
 
 WORD_SECONDS = 0.03
 """How long a word of an answer takes: quick to read, slow enough to be seen coming."""
@@ -73,8 +74,11 @@ def read_prompt(prompt: str) -> Told:
     return told
 
 
-def reply(prompt: str) -> str:
-    """The answer to a message, with or without its block."""
+def reply(prompt: str, earlier: Sequence[str] = ()) -> str:
+    """The answer to a message, with or without its block.
+
+    `earlier` are the messages that its session holds already, oldest first.
+    """
     told = read_prompt(prompt)
     for who in told.others():
         if re.search(rf"\b{re.escape(who)}\b", told.message, re.IGNORECASE):
@@ -89,13 +93,16 @@ def reply(prompt: str) -> str:
     if told.others() and _MISSED.search(told.message):
         lines = [f"- {who}: {told.last_of(who)}" for who in told.others()]
         return "The last from each:\n" + "\n".join(lines)
-    return _about_itself(told)
+    return _about_itself(told, earlier)
 
 
-def _about_itself(told: Told) -> str:
+def _about_itself(told: Told, earlier: Sequence[str]) -> str:
     opening = "This is a rehearsal: a script answers in the place of a model."
+    if earlier:
+        held = f"{_count(len(earlier), 'earlier message')} of yours"
+        return f"{opening} This session remembers {held}; the first was “{earlier[0].strip()}”."
     if not told.has_block:
-        return f"{opening} Your message came without any context."
+        return f"{opening} Your message came alone: nothing was said to me before it."
     parts = [_count(len(told.turns), "earlier message"), _count(len(told.facts), "fact")]
     came = f"{parts[0]} and {parts[1]} about you"
     if told.mode:
@@ -113,7 +120,13 @@ def script(request: dict[str, Any]) -> Answer:
     """The model: a reply in words for a turn, a title for the other requests hermes makes."""
     if not request.get("stream"):
         return Answer(("Rehearsal",))
-    return Answer(tuple(in_words(reply(user_text(request)))), delay=WORD_SECONDS)
+    said = [
+        content_text(message.get("content"))
+        for message in request.get("messages", [])
+        if message.get("role") == "user"
+    ]
+    text = reply(user_text(request), said[:-1])
+    return Answer(tuple(in_words(text)), delay=WORD_SECONDS)
 
 
 def in_words(text: str) -> list[str]:

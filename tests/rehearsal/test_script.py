@@ -85,7 +85,7 @@ def test_a_blank_line_in_a_message_does_not_end_what_was_said() -> None:
 
 
 def test_a_bare_message_is_answered_as_one() -> None:
-    assert "without any context" in reply("What did Moneypenny say?")
+    assert "nothing was said to me before it" in reply("What did Moneypenny say?")
 
 
 def test_an_answer_comes_word_by_word() -> None:
@@ -96,3 +96,17 @@ def test_an_answer_comes_word_by_word() -> None:
     assert len(answer.chunks) > 5
     assert answer.delay > 0
     assert script({"messages": []}).chunks == ("Rehearsal",)
+
+
+def test_a_session_that_lasts_is_seen_to_last() -> None:
+    """In a task: what the session holds already, as the model gets it."""
+    messages = [
+        {"role": "system", "content": "You are Q."},
+        {"role": "user", "content": "Start with the reader."},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": [{"type": "text", "text": "Now the writer."}]},
+    ]
+    answer = script({"stream": True, "messages": messages})
+    text = "".join(answer.chunks)
+    assert "remembers 1 earlier message of yours" in text
+    assert "“Start with the reader.”" in text
