@@ -153,7 +153,8 @@ class Task:
 
     `run` counts from 1 and grows when the task is reopened. `lost` is how many sessions of this
     run hermes no longer has (rule S5). `turns` counts the operator's and Q's turns of this run,
-    `seen` is the newest turn that was on the screen, `newest` the newest there is (0 for none).
+    `seen` is the newest turn that was shown, `newest` the newest there is, `heard` the newest that
+    is not the operator's (0 for none).
     """
 
     id: str
@@ -167,6 +168,7 @@ class Task:
     turns: int = 0
     seen: int = 0
     newest: int = 0
+    heard: int = 0
 
     @property
     def session_name(self) -> str:
@@ -175,8 +177,8 @@ class Task:
 
     @property
     def is_unread(self) -> bool:
-        """Whether something has come that was not on the screen yet."""
-        return self.newest > self.seen
+        """Whether something has come that was not shown yet."""
+        return self.heard > self.seen
 
 
 @dataclass(frozen=True, slots=True)

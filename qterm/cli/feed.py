@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from qterm.cli import show
 from qterm.cli.run import Invocation, Refused, labels, with_services
 from qterm.cli.talk import TASK, text_of
 from qterm.cli.task import the_task
+from qterm.feed.source import FeedError
 from qterm.model import Turn
 
 if TYPE_CHECKING:
@@ -34,7 +36,11 @@ def feed(
     async def work(services: Services) -> None:
         if task_id is not None:
             await the_task(services, task_id)
-        _print(services, await services.feed.page(task_id, before=before, limit=count), as_json)
+        turns = await services.feed.page(task_id, before=before, limit=count)
+        _print(services, turns, as_json)
+        if task_id is not None and turns:
+            with suppress(FeedError):  # what was said counts, not the mark
+                await services.feed.mark_seen(task_id, turns[-1].id)
 
     with_services(invocation, work)
 

@@ -15,6 +15,7 @@ import click
 
 from qterm.cli import exit_codes, show
 from qterm.cli.run import Invocation, Refused, labels, with_services
+from qterm.feed.source import FeedError
 from qterm.model import RESERVED_PERSONAS, Approvals, TurnState
 
 if TYPE_CHECKING:
@@ -133,6 +134,9 @@ async def _send(
                         # Now: a session that began is still given its name after this.
                         talk.clear()
                         code = _report(services, event, talk, as_json=as_json)
+                        if frame.task_id is not None and event.reply is not None:
+                            with suppress(FeedError):  # the answer counts, not the mark
+                                await services.feed.mark_seen(frame.task_id, event.reply.id)
                         sys.stdout.flush()
         except SendError as error:
             raise Refused(str(error)) from error

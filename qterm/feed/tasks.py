@@ -20,7 +20,9 @@ _COLUMNS = (
     "turns.run = tasks.run AND hidden = 0 AND turns.state IN ('sent', 'stopped') "
     "AND persona <> 'qterm'), seen, "
     "coalesce((SELECT max(turns.id) FROM turns INDEXED BY turns_thread "
-    "WHERE turns.task_id = tasks.id), 0) AS newest"
+    "WHERE turns.task_id = tasks.id), 0) AS newest, "
+    "coalesce((SELECT turns.id FROM turns INDEXED BY turns_thread "
+    "WHERE turns.task_id = tasks.id AND persona <> 'you' ORDER BY turns.id DESC LIMIT 1), 0)"
 )
 
 
@@ -39,6 +41,7 @@ def task_of(row: tuple[Any, ...]) -> Task:
         turns=row[10],
         seen=row[11],
         newest=row[12],
+        heard=row[13],
     )
 
 

@@ -98,6 +98,7 @@ def test_a_thread(stage: Stage) -> None:
     assert shown["session"]["id"] == ID
     assert shown["session"]["name"] == f"q-task-{made['id']}"
     assert shown["turns"] == 4
+    assert shown["unread"] is False, "its answers were printed"
     thread = stage.run("export", "--task", made["id"]).stdout.decode()
     assert thread.startswith("# Run 1\n")
     assert "Writer done." in thread

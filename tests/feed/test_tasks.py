@@ -106,9 +106,11 @@ async def test_the_order_of_the_list_and_what_is_unread(store: Store) -> None:
     await store.end_task(done.id, TaskState.DONE)
     assert [task.id for task in await store.tasks()] == [first.id, second.id, done.id]
     assert [task.is_unread for task in await store.tasks()] == [True, False, False]
+    await store.append(NewTurn(second.id, "you", "mine", TurnState.SENT))
+    assert not any(task.is_unread for task in await store.tasks() if task.id == second.id)
     await store.mark_seen(first.id, turn.id)
     await store.mark_seen(first.id, 0)
-    assert not (await store.tasks())[0].is_unread
+    assert not any(task.is_unread for task in await store.tasks())
 
 
 async def test_watchers_see_tasks(store: Store) -> None:
