@@ -32,6 +32,7 @@ from qterm.hermes.way import (
     HermesEvent,
     HermesRequest,
     Replied,
+    Stopped,
     TextDelta,
 )
 from qterm.model import Degraded, Turn, TurnState
@@ -237,6 +238,13 @@ async def test_stop_keeps_what_had_come(store: Store, tmp_path: Path) -> None:
     assert (end.reply.text, end.reply.state) == ("half an ans", TurnState.STOPPED)
     assert "Q: half an ans (stopped)" in (await conversation.context()).text
     assert not await conversation.stop(), "nothing runs any more"
+
+
+async def test_a_stop_says_what_is_not_known_to_have_ended(store: Store, tmp_path: Path) -> None:
+    note = "What Q had begun on tower may still run there."
+    conversation = make(store, ScriptedWay(lambda _: [Stopped(note=note)]), tmp_path)
+    turn = end_of(await run(conversation, "hello")).turn
+    assert (turn.state, turn.reason) == (TurnState.STOPPED, note)
 
 
 async def test_a_stop_before_hermes_starts_starts_nothing(store: Store, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePath
 
 from qterm.hermes.environment import DROPPED, DROPPED_PREFIXES
 
@@ -143,7 +142,10 @@ class Remote:
 
     def in_terminal(self, *words: str) -> str:
         """The line to type for a call of hermes there that may ask something."""
-        call = shlex.join([*self.command, *(("-p", self.profile) if self.profile else ()), *words])
+        program, *others = self.command
+        with_profile = ("-p", self.profile) if self.profile else ()
+        start = _path(program) if program.startswith("~") else shlex.quote(program)
+        call = " ".join([start, *map(shlex.quote, (*others, *with_profile, *words))])
         if self.home:
             call = f"env HERMES_HOME={_path(self.home)} {call}"
         return shlex.join(["ssh", *self.options, "-t", self.host, call])
@@ -151,7 +153,7 @@ class Remote:
 
 def is_ssh(command: Sequence[str]) -> bool:
     """Whether a hermes.command leads to another machine."""
-    return bool(command) and PurePath(command[0]).name == "ssh"
+    return bool(command) and command[0].rpartition("/")[2] == "ssh"
 
 
 def parse_remote(

@@ -13,6 +13,16 @@ _REFUSED = re.compile(r"^qterm: ([a-z-]+)$", re.MULTILINE)
 _BROKEN = 255
 """What ssh itself ends with; also where a signal ended the command over there."""
 
+_HANGUP = -1
+
+
+def exit_code(code: int, *, begun: bool) -> int:
+    """hermes's exit code, from ssh's: negative where it was ended, be it by the connection.
+
+    A reply that was whole by then counts, as it does where hermes crashes at shut-down.
+    """
+    return _HANGUP if begun and code == _BROKEN else code
+
 
 class Preamble:
     """Takes away what a login shell prints before hermes has begun."""
@@ -41,10 +51,10 @@ def went_wrong(
     host, last = remote.host, failures.last_line(errors)
     said = f" ({last})" if last else ""
     if begun:
-        if code != _BROKEN:
+        if _has_ended(code):
             return None
         return FailureKind.CRASHED, (
-            f"The connection to {host} broke off{said}: what Q had begun may still run there; "
+            f"The call to hermes on {host} broke off{said}: what Q had begun may still run there; "
             "look there before you send the message again."
         )
     refusals = _REFUSED.findall(errors)
@@ -66,8 +76,9 @@ def over_ssh(
 ) -> Outcome:
     """The outcome as it is to be told: with the way's own failures, and what is not known."""
     if isinstance(outcome, Stopped):
-        has_ended = begun and code >= 0 and code != _BROKEN
-        return outcome if has_ended else dataclasses.replace(outcome, note=may_still_run(remote))
+        if begun and _has_ended(code):
+            return outcome
+        return dataclasses.replace(outcome, note=may_still_run(remote))
     if not isinstance(outcome, Failed):
         return outcome
     wrong = went_wrong(remote, code, errors, begun=begun, folder=folder)
@@ -110,6 +121,11 @@ def _refusal(remote: Remote, word: str, folder: str) -> tuple[FailureKind, str]:
             "then send the message again."
         )
     return FailureKind.CRASHED, f"The message did not reach {host} as a whole: send it again."
+
+
+def _has_ended(code: int) -> bool:
+    """Whether ssh brought the exit code of a command that has ended over there."""
+    return 0 <= code != _BROKEN
 
 
 def _and(last: str) -> str:

@@ -18,7 +18,7 @@ from qterm.hermes.model_state import model_state
 from qterm.hermes.pictures import could_be_picture, is_picture
 from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace, HermesUnusable
 from qterm.hermes.processes import CLOSING, STOPPING, Stream
-from qterm.hermes.remote_reply import Preamble, over_ssh
+from qterm.hermes.remote_reply import Preamble, exit_code, over_ssh
 from qterm.hermes.reply import is_usage_error, reader_for
 from qterm.hermes.sessions import Sessions
 from qterm.hermes.turn import Halted, RunningTurn
@@ -314,13 +314,12 @@ class SpawnWay:
         usage = await asyncio.to_thread(read_report, call.usage_file)
         if turn.why is None and is_usage_error(code, reader, usage):
             return None
-        outcome = reader.outcome(code, usage=usage, stopped=turn.why is not None)
+        stopped = turn.why is not None
         if place.remote is None or preamble is None:
-            return outcome
-        folder = str(turn.request.cwd)
-        return over_ssh(
-            place.remote, outcome, code, reader.errors, begun=preamble.begun, folder=folder
-        )
+            return reader.outcome(code, usage=usage, stopped=stopped)
+        begun, folder = preamble.begun, str(turn.request.cwd)
+        outcome = reader.outcome(exit_code(code, begun=begun), stopped=stopped)
+        return over_ssh(place.remote, outcome, code, reader.errors, begun=begun, folder=folder)
 
     async def _build(
         self, place: HermesPlace, known: Capabilities, request: HermesRequest, report: str | None

@@ -82,6 +82,23 @@ def test_a_task_needs_a_title(qterm: Qterm) -> None:
     assert qterm("task", "new", "x", "--cwd", "/nowhere").code == 2
 
 
+def test_a_folder_on_another_machine(qterm: Qterm, tmp_path: Path) -> None:
+    """Over ssh a task's folder is a path there, whether it is here or not; else the home there."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\nexit 255\n")
+    ssh.chmod(0o755)
+    (tmp_path / "config.toml").write_text(f'[hermes]\ncommand = ["{ssh}", "tower"]\n')
+    assert new(qterm)["cwd"] == "~"
+    for folder in ("/no/such", "~/work"):
+        assert new(qterm, "x", "--cwd", folder)["cwd"] == folder
+    refused = qterm("task", "new", "x", "--cwd", "work")
+    assert refused.code == 1
+    assert "a path there: begin it with / or ~/" in refused.err
+    sent = qterm("send", "hello")
+    assert (sent.code, sent.out) == (3, "")
+    assert "ssh could not reach tower: see that" in sent.err
+
+
 def test_a_thread(stage: Stage) -> None:
     """Two starts of qterm, one session: named after the task, continued by its id."""
     stage.hermes.turns = [streamed("Reader done."), streamed("Writer done.")]

@@ -174,6 +174,20 @@ async def test_what_hermes_may_do_unasked(
     assert check.details == {"set": value, "in_force": in_force}
 
 
+async def test_a_hermes_on_another_machine(patient: Patient) -> None:
+    """What can't be looked at from here is one sentence each, and bypass is not in force."""
+    patient.fake("#!/bin/sh\necho 'No route to host' >&2\nexit 255\n")
+    ssh = patient.folder / "ssh"
+    patient.hermes.rename(ssh)
+    found = await patient.look(QTERM_HERMES_COMMAND=f"{ssh} tower", QTERM_HERMES_APPROVALS="bypass")
+    assert "ssh could not reach tower (No route to host)" in found["hermes.version"].sentence
+    assert "ssh -t tower" in found["hermes.version"].mend
+    assert found["approvals"].details == {"set": "bypass", "in_force": "deny"}
+    for name in ("hermes.home", "model", "model.reachable"):
+        assert found[name].state == "info"
+        assert "can't be looked at from here" in found[name].sentence
+
+
 async def test_a_model_that_is_down(patient: Patient) -> None:
     patient.model("http://127.0.0.1:9/v1")
     check = (await patient.look())["model.reachable"]

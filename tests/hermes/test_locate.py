@@ -81,7 +81,7 @@ def test_no_hermes_says_how_to_get_one(environ: dict[str, str], tmp_path: Path) 
         (("/no/such/hermes",), "There is no hermes at /no/such/hermes"),
         (("no-such-hermes",), "no-such-hermes on PATH"),
         (("/",), "is a folder"),
-        (("ssh", "tower", "hermes"), "another machine"),
+        (("ssh", "tower", "hermes"), "There is no ssh on PATH"),
         (("/" + "x" * 300,), "File name too long"),
     ],
 )
@@ -178,3 +178,51 @@ def test_a_link_to_the_root_is_a_root(environ: dict[str, str], tmp_path: Path) -
     (tmp_path / "elsewhere").mkdir()
     environ["HERMES_HOME"] = str(tmp_path / "elsewhere")
     assert locate(Choice(), environ).home_is_root
+
+
+@pytest.mark.parametrize(
+    ("home", "profile", "is_root", "identity"),
+    [
+        ("", "", False, "tower:~/.hermes"),
+        ("/srv/hermes", "", True, "tower:/srv/hermes"),
+        ("~/h/profiles/work", "x", False, "tower:~/h/profiles/work"),
+        ("", "work", False, "tower:~/.hermes/profiles/work"),
+    ],
+)
+def test_a_hermes_on_another_machine(
+    environ: dict[str, str], tmp_path: Path, home: str, profile: str, is_root: bool, identity: str
+) -> None:
+    """Nothing of this machine decides about its home: no variable, no sticky profile, no link."""
+    ssh = program(tmp_path / "bin" / "ssh")
+    environ["HERMES_HOME"] = str(native(environ))
+    sticky(native(environ), "sticky")
+    place = locate(Choice(("ssh", "tower"), home=home, profile=profile), environ)
+    assert place.command == (str(ssh), "tower")
+    assert place.remote is not None
+    assert place.remote.command == ("hermes",)
+    assert place.remote.identity == identity
+    assert place.home_is_root is is_root
+
+
+@pytest.mark.parametrize(
+    ("command", "home", "profile", "words"),
+    [
+        (("ssh",), "", "", "no host"),
+        (("ssh", "-p", "22"), "", "", "no host"),
+        (("ssh", "-4n", "tower"), "", "", "ssh's -n"),
+        (("ssh", "tower", "-N"), "", "", "ssh's -N"),
+        (("ssh", "tower"), "hermes", "", "begin with / or ~/"),
+        (("ssh", "tower"), "", "a b", "no name for a hermes profile"),
+    ],
+)
+def test_an_ssh_command_that_can_t_work(
+    environ: dict[str, str],
+    tmp_path: Path,
+    command: tuple[str, ...],
+    home: str,
+    profile: str,
+    words: str,
+) -> None:
+    program(tmp_path / "bin" / "ssh")
+    with pytest.raises(HermesNotFound, match=words):
+        locate(Choice(command, home=home, profile=profile), environ)

@@ -90,6 +90,13 @@ def test_what_is_known_of_the_hermes_is_known_on_the_stage_too(outer: dict[str, 
         assert recall(stage.place, staged.cache_dir) == known
 
 
+def test_it_runs_here_where_hermes_is_on_another_machine(outer: dict[str, str]) -> None:
+    """The scripted model is on this machine, where the other one can't reach it."""
+    outer["QTERM_HERMES_COMMAND"] = "ssh tower hermes"
+    with Rehearsal(outer) as stage:
+        assert stage.place.remote is None
+
+
 def test_it_is_gone_after_an_exception(outer: dict[str, str]) -> None:
     with pytest.raises(KeyError), Rehearsal(outer):
         raise KeyError
