@@ -6,6 +6,7 @@ import asyncio
 import logging
 import subprocess
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,7 +16,7 @@ from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from qterm.model import Approvals
+from qterm.model import YOU, Approvals, Q
 from qterm.services import FirstStart, Services
 from qterm.tui import messages
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
@@ -75,7 +76,8 @@ class QtermApp(App[Leave], inherit_bindings=False):
             conversation.now,
             keys=services.settings.keys,
         )
-        self.common = Common(services, self.look, services.first_start())
+        in_tasks = replace(self.look, speakers=frozenset({YOU, Q}))
+        self.common = Common(services, self.look, in_tasks, services.first_start())
         self.desk = Desk(services, self._told, self.run_worker)
         self.home: HomeScreen | None = None
         self.tasks: TasksScreen | None = None
@@ -121,8 +123,9 @@ class QtermApp(App[Leave], inherit_bindings=False):
             )
 
     def _fit_look(self) -> None:
-        self.look.dark = self.current_theme.dark
-        self.look.moving = self.animation_level != "none"
+        for look in (self.common.look, self.common.task_look):
+            look.dark = self.current_theme.dark
+            look.moving = self.animation_level != "none"
 
     def _redraw(self) -> None:
         self._fit_look()
@@ -146,7 +149,7 @@ class QtermApp(App[Leave], inherit_bindings=False):
                     screen.post_message(messages.ChangesMissed())
                 self.desk.read_tasks()
             case messages.TasksRead(tasks):
-                self.common.tasks, self.common.tasks_are_known = tasks, True
+                self.common.take(tasks)
                 self._show_common()
             case messages.VersionSeen(words):
                 self.common.version = words

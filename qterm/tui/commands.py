@@ -221,7 +221,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rename-task", "r", "rename…", "Rename the task…",
         "Give the chosen task another title; its session keeps its name.",
-        Place.LIST, "screen.rename_task", footer=True, available=lambda now: now.task is not None,
+        Place.LIST, "screen.rename_task", available=lambda now: now.task is not None,
     ),
     Command(
         "finish-task", "f", "finish…", "Finish the task…",
@@ -231,7 +231,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "cancel-task", "x", "cancel…", "Cancel the task…",
         "As finishing, but it says that nothing came of it. You are asked first.",
-        Place.LIST, "screen.cancel_task", footer=True, available=_task_is_open,
+        Place.LIST, "screen.cancel_task", available=_task_is_open,
     ),
     Command(
         "home", "f2", "home", "Home", "Go to the home feed.",

@@ -40,10 +40,14 @@ class NoticeList:
 
 @dataclass(slots=True)
 class Common:
-    """`state` is what the start found of hermes, `version` which one it is."""
+    """`state` is what the start found of hermes, `version` which one it is.
+
+    `task_look` is the look of a task's thread, in which only two speak.
+    """
 
     services: Services
     look: Look
+    task_look: Look
     state: StartState
     version: str = ""
     tasks: Sequence[Task] = ()
@@ -54,6 +58,11 @@ class Common:
     def task(self, task_id: str | None) -> Task | None:
         """The task with this id, as it was last read."""
         return next((task for task in self.tasks if task.id == task_id), None)
+
+    def take(self, tasks: Sequence[Task]) -> None:
+        """Take the tasks as they were read; open ones that wait for their first words go first."""
+        self.tasks = sorted(tasks, key=lambda task: bool(task.newest) or _is_over(task))
+        self.tasks_are_known = True
 
     def put(self, task: Task) -> None:
         """Take a task as it is now, until all are read anew; a new one comes first."""
@@ -91,6 +100,10 @@ class Common:
             return False  # an old one: something else has become of it
         failed = {TurnState.FAILED, TurnState.INTERRUPTED}
         return turn.persona == Q or (turn.persona == YOU and turn.state in failed)
+
+
+def _is_over(task: Task) -> bool:
+    return task.state is not TaskState.OPEN
 
 
 @dataclass(slots=True)

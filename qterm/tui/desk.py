@@ -222,7 +222,7 @@ class Desk:
         self._run(seen, f"seen {task_id}")
 
     def change_task(
-        self, task_id: str, draft: str | None, work: Callable[[], Awaitable[Task]], said: str
+        self, task_id: str, draft: str | None, work: Callable[[], Awaitable[Task]]
     ) -> None:
         """End or reopen a task; what waited in it is the draft again (rule S8).
 
@@ -231,20 +231,20 @@ class Desk:
 
         async def both() -> None:
             task: Task | None = None
-            words = said
+            trouble = ""
             try:
                 if draft is not None:
                     await self.services.feed.save_draft(task_id, draft)
                 task = await work()
             except (SendError, FeedError) as error:
-                words = str(error)
+                trouble = str(error)
             except Exception as error:
                 log.exception("changing a task failed")
-                words = _inside(error)
+                trouble = _inside(error)
             try:
                 await self._read_draft(task_id, instead=True)
             finally:
-                self.post(messages.TaskChanged(task_id, words, task))
+                self.post(messages.TaskChanged(task_id, task, trouble))
 
         self._run(both, f"change {task_id}", exclusive=False)
 

@@ -24,13 +24,17 @@ _WARNING = "$text-warning"
 
 @dataclass(slots=True)
 class Look:
-    """Labels, colours, keys and the clock. `now` gives local time with its zone."""
+    """Labels, colours, keys and the clock. `now` gives local time with its zone.
+
+    The labels are as wide as those of `speakers` need, of everybody's where none is named.
+    """
 
     personas: Mapping[str, Persona]
     now: Callable[[], datetime]
     keys: Mapping[str, str] = field(default_factory=dict)
     dark: bool = True
     moving: bool = True
+    speakers: frozenset[str] = frozenset()
 
     def key(self, command_id: str) -> str:
         """The first key of a command, as it is written; the operator's own where there is one."""
@@ -39,7 +43,9 @@ class Look:
     @property
     def label_cells(self) -> int:
         """The width of the column with the labels."""
-        widths = [one_line(persona.label).cell_length for persona in self.personas.values()]
+        keys = self.speakers or self.personas.keys()
+        labels = [persona.label for key, persona in self.personas.items() if key in keys]
+        widths = [one_line(label).cell_length for label in labels]
         return min(max([*widths, 1]), LABEL_CELLS)
 
     @property

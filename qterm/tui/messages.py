@@ -120,14 +120,11 @@ class TaskBegun(Message, bubble=False):
 
 @dataclass
 class TaskChanged(Message, bubble=False):
-    """An ending or a reopening is over; `said` is one sentence.
-
-    `task` is what became of it, None where that did not work.
-    """
+    """An ending or a reopening is over: what became of the task, or one sentence why not."""
 
     task_id: str
-    said: str
     task: Task | None
+    trouble: str = ""
 
 
 @dataclass

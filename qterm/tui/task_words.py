@@ -85,10 +85,8 @@ def folder_words(folder: str, width: int) -> str:
 
 
 def read_only_words(task: Task, key: str) -> str:
-    """Why nothing can be written in a task that is over, and how to go on."""
-    return (
-        f"This task is {task.state.value}, and can be read. {key} reopens it; Q starts fresh then."
-    )
+    """Why nothing can be written in a task that is over, and how to go on; one short line."""
+    return f"{task.state.value.capitalize()}: read only. {key} reopens it."
 
 
 FIRST_WORDS = (

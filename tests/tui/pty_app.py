@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from qterm.hermes.way import Failed, FailureKind, HermesEvent, HermesRequest, Replied, TextDelta
-from qterm.model import Persona
+from qterm.model import QTERM, Persona, Session
 from qterm.services import Services
 from qterm.settings.schema import Settings
 from qterm.tui import app as tui
@@ -44,6 +44,17 @@ async def odd(on: Stage) -> None:
         await on.store.add_fact(text)
     await on.store.set_mode(" ".join(TEXTS))
     await on.store.save_draft(None, "\n".join(TEXTS[:12]))
+
+
+async def odd_tasks(on: Stage) -> None:
+    """Every text as a task's title, its folder, its session's name, and said in it."""
+    for number, text in enumerate(TEXTS):
+        task = await on.store.add_task(f"t{number} {text}", f"/{text}")
+        await on.store.bind(task.id, 1, Session(f"id {text}", text, f"s {text}"))
+        await on.post("q", text, task_id=task.id)
+        await on.post(QTERM, text, task_id=task.id)
+        await on.store.save_draft(task.id, text)
+    await on.store.add_task("the last one", "/")
 
 
 async def plain(on: Stage) -> None:
@@ -94,7 +105,9 @@ async def main(folder: Path, scene: str) -> int:
     notices = tuple(TEXTS) if scene == "odd" else ()
     script = odd_answers if scene == "odd" else None
     async with stage(folder, settings=settings, script=script, notices=notices, state=state) as on:
-        await {"odd": odd, "held": held, "broken": broken}.get(scene, plain)(on)
+        await {"odd": odd, "odd-tasks": odd_tasks, "held": held, "broken": broken}.get(
+            scene, plain
+        )(on)
         if scene == "odd":
             loop = asyncio.get_running_loop()
             make = tui.make_app

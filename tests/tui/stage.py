@@ -88,9 +88,9 @@ class Stage:
 
     async def post(self, persona: str, text: str, **change: Any) -> Turn:
         """Store a turn that was said; `change` makes it fail, stop and so on."""
-        reply_to = change.pop("reply_to", None)
+        reply_to, task_id = change.pop("reply_to", None), change.pop("task_id", None)
         turn = await self.store.append(
-            NewTurn(None, persona, text, TurnState.SENT, reply_to=reply_to)
+            NewTurn(task_id, persona, text, TurnState.SENT, reply_to=reply_to)
         )
         if change:
             turn = await self.store.update(turn.id, TurnChange(**change))

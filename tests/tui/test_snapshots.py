@@ -15,9 +15,10 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from qterm.hermes.way import HermesEvent, HermesRequest, Replied, TextDelta
-from qterm.model import Degraded, TurnState
+from qterm.model import Degraded, Session, TaskState, TurnState
 from qterm.services import StartState
 from tests.tui.stage import NO_HERMES, NO_MODEL, READY, Stage, screen_text, stage, until
 from tests.tui.test_home import home
@@ -47,6 +48,8 @@ class InSnapshots(SVGImageExtension):  # type: ignore[misc]
 
 @pytest.fixture(autouse=True)
 def calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = iter(f"7f3kq2m{letter}" for letter in "abcdefgh")
+    monkeypatch.setattr("qterm.feed.tasks.new_id", lambda: next(ids))
     for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
         monkeypatch.delenv(name, raising=False)
 
@@ -140,6 +143,35 @@ async def cjk(on: Stage) -> None:
     await on.store.set_mode("深い作業")
 
 
+async def some_tasks(on: Stage) -> None:
+    """Four tasks: one with a thread and a session, one new, one done, one cancelled."""
+    await busy(on)
+    on.hands.moment -= timedelta(hours=20)
+    moved = await on.store.add_task("Move the backups to the new host", "/srv/backups")
+    await on.post("you", "Where do they lie now?", task_id=moved.id)
+    seen = await on.post("q", "On the old host, in /srv/backups, 41 GB.", task_id=moved.id)
+    await on.store.mark_seen(moved.id, seen.id)
+    await on.store.end_task(moved.id, TaskState.DONE)
+    idea = await on.store.add_task("Try another queue", "/srv/importer")
+    await on.store.end_task(idea.id, TaskState.CANCELLED)
+    on.hands.moment += timedelta(hours=19)
+    renew = await on.store.add_task("Renew the certificates", "/srv/web")
+    await on.post("q", "Both are renewed until March.", task_id=renew.id)
+    ship = await on.store.add_task("Ship the importer", "/srv/importer")
+    asked = await on.post("you", "Start with the CSV reader.", task_id=ship.id, elapsed=84.0)
+    await on.post(
+        "q",
+        "The reader is done, with 14 tests. It takes quoted fields, empty lines and a byte order "
+        "mark; what it can't read it names with its line.",
+        task_id=ship.id, reply_to=asked.id, elapsed=84.0,
+    )  # fmt: skip
+    asked = await on.post("you", "Good. Now the writer.", task_id=ship.id, elapsed=31.0)
+    await on.post("q", "Written.", task_id=ship.id, reply_to=asked.id, elapsed=31.0)
+    bound = Session("20261130_081500_cae3a2", "here:/home/alex/.hermes", "q-task-7f3kq2ma")
+    await on.store.bind(ship.id, 1, bound)
+    on.hands.moment += timedelta(hours=1)
+
+
 async def shows(pilot: Pilot[Any], on: Stage, words: str) -> None:
     await until(pilot, lambda: words in screen_text(on.app))
 
@@ -203,6 +235,70 @@ async def noticed(pilot: Pilot[Any], on: Stage) -> None:
     await shows(pilot, on, "The fact is added.")
 
 
+async def at_tasks(pilot: Pilot[Any], on: Stage) -> None:
+    await pilot.press("f3")
+    await until(pilot, lambda: on.app.tasks is not None and on.app.common.tasks_are_known)
+    assert on.app.tasks is not None
+    on.app.tasks.composer.cursor_blink = False
+    if on.app.common.tasks:
+        await until(pilot, lambda: on.app.tasks and on.app.tasks.page_is_read)
+        await shows(pilot, on, "1 new")
+
+
+async def task_is_done(pilot: Pilot[Any], on: Stage) -> None:
+    await at_tasks(pilot, on)
+    await pilot.press("alt+down", "alt+down")
+    await shows(pilot, on, "Done: read only.")
+    await shows(pilot, on, "old host")
+    await until(pilot, lambda: not on.app.common.new_count())
+
+
+async def reopened(pilot: Pilot[Any], on: Stage) -> None:
+    await task_is_done(pilot, on)
+    assert on.app.tasks is not None
+    assert on.app.tasks.thread is not None
+    task_id = on.app.tasks.thread.task_id
+    assert task_id is not None
+    on.way.script = lambda _: [Replied("Tonight, at two.", "20261130_091900_77d01b")]
+    await pilot.press("ctrl+o")
+    await shows(pilot, on, "knows nothing of")
+    await pilot.press("y")
+    await shows(pilot, on, "Run 2")
+    await pilot.press(*"When is the next one?", "enter")
+    await shows(pilot, on, "Tonight, at two.")
+    await shows(pilot, on, "77d01b")
+    await shows(pilot, on, "2 turns")
+    await until(pilot, lambda: not on.app.common.new_count())
+
+
+async def task_at_work(pilot: Pilot[Any], on: Stage) -> None:
+    await at_tasks(pilot, on)
+    on.way.hold()
+    await pilot.press(*"And now the docs.", "enter")
+    await shows(pilot, on, "thinking")
+    on.hands.pass_(4)
+    await shows(pilot, on, "4 s · esc stops")
+    await shows(pilot, on, "Q is at work")
+    await pilot.press("tab")
+    await shows(pilot, on, "finish…")
+
+
+async def new_task(pilot: Pilot[Any], on: Stage) -> None:
+    await at_tasks(pilot, on)
+    await pilot.press("ctrl+n")
+    await shows(pilot, on, "What is the task?")
+    folder = on.app.screen.query_one("#folder", Input)
+    folder.value, folder.cursor_blink = "/srv/importer", False
+    on.app.screen.query_one("#title", Input).cursor_blink = False
+    await pilot.press(*"Write the docs")
+
+
+async def finishing(pilot: Pilot[Any], on: Stage) -> None:
+    await task_at_work(pilot, on)
+    await pilot.press("f")
+    await shows(pilot, on, "Q is at work in it")
+
+
 def pressing(key: str, words: str) -> Callable[[Pilot[Any], Stage], Awaitable[None]]:
     async def press(pilot: Pilot[Any], on: Stage) -> None:
         await pilot.press(key)
@@ -242,12 +338,23 @@ PICTURES: dict[str, tuple[tuple[int, int], StartState, Before, Then]] = {
     "notices": (WIDE, READY, busy, noticed),
     "deleting": (WIDE, READY, busy, deleting),
     "quitting": (WIDE, READY, busy, quitting),
-    "help": (WIDE, READY, busy, pressing("f1", "Everywhere")),
+    "help": (WIDE, READY, busy, pressing("f1", "In the feed")),
     "help-80": (NARROW, READY, busy, pressing("f1", "Writing")),
     "palette": (WIDE, READY, busy, pressing("ctrl+p", "Add a fact")),
     "mode": (WIDE, READY, busy, pressing("f8", "What are you at")),
     "fact-80": (NARROW, READY, busy, pressing("f9", "What should Q know")),
     "told-80": (NARROW, READY, busy, pressing("ctrl+t", "What Q will be told")),
+    "tasks": (WIDE, READY, some_tasks, at_tasks),
+    "tasks-80": (NARROW, READY, some_tasks, at_tasks),
+    "tasks-empty": (WIDE, READY, nothing, at_tasks),
+    "tasks-home": (WIDE, READY, some_tasks, as_it_is),
+    "task-at-work": (WIDE, READY, some_tasks, task_at_work),
+    "task-done": (WIDE, READY, some_tasks, task_is_done),
+    "task-done-80": (NARROW, READY, some_tasks, task_is_done),
+    "task-reopened": (WIDE, READY, some_tasks, reopened),
+    "task-reopened-80": (NARROW, READY, some_tasks, reopened),
+    "task-new": (WIDE, READY, some_tasks, new_task),
+    "task-finishing-80": (NARROW, READY, some_tasks, finishing),
     "too-small": ((40, 12), READY, busy, as_it_is),
 }
 
@@ -260,6 +367,7 @@ async def test_picture(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -
         await before(on)
         async with on.shown(size) as pilot:
             home(on).composer.cursor_blink = False
+            await until(pilot, lambda: on.app.common.tasks_are_known)
             if state is READY:
                 await until(pilot, lambda: on.app.common.version)
             await then(pilot, on)

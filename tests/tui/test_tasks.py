@@ -62,6 +62,7 @@ def tasks_are_read(on: Stage) -> bool:
 
 
 async def a_task(on: Stage, title: str = "Ship the importer", *said: str) -> Task:
+    on.hands.pass_(1)  # the newest comes first
     task = await on.store.add_task(title, "/srv/importer")
     for text in said:
         await on.store.append(NewTurn(task.id, "you", text, TurnState.SENT))
@@ -90,6 +91,9 @@ async def test_a_new_task_is_begun_and_its_session_lasts(tmp_path: Path) -> None
         assert "● Ship [/] it" in screen_text(on.app)
         (made,) = await on.store.tasks()
         assert made.cwd == str(Path.cwd())
+        await a_task(on, "Older", "with words")
+        await until(pilot, lambda: "Older" in screen_text(on.app))
+        assert tasks(on).list.options[0].id == made.id  # it waits for its first words
         await pilot.press(*"begin", "enter")
         await until(pilot, lambda: states(on) == [TurnState.SENT, TurnState.SENT])
         await pilot.press(*"go on", "enter")
@@ -260,9 +264,9 @@ async def test_finishing_and_reopening_ask_and_the_next_message_starts_fresh(
             await ask(pilot, on, "f")
             await pilot.press("y")
             await until(pilot, lambda: "ctrl+o reopens it" in screen_text(on.app))
-            assert "This task is done" in screen_text(on.app)
+            assert "Done: read only." in screen_text(on.app)
             assert "✓ Ship the importer" in screen_text(on.app)
-            assert "Tasks 0" in screen_text(on.app).splitlines()[0]
+            assert "f3 Tasks  " in screen_text(on.app).splitlines()[0]
             tasks(on).composer.focus()
             await pilot.press(*"nothing", "ctrl+j", "␛", "enter")
             assert tasks(on).composer.text == ""
@@ -306,7 +310,7 @@ async def test_finishing_stops_the_turn_and_what_waits_is_the_draft_again(tmp_pa
             shown = await ask(pilot, on, "f")
             assert "Q is at work in it: that is stopped" in shown
             await pilot.press("y")
-            await until(pilot, lambda: "This task is done" in screen_text(on.app))
+            await until(pilot, lambda: "Done: read only." in screen_text(on.app))
             assert states(on) == [TurnState.STOPPED, TurnState.STOPPED]
             assert (await the_task(on, task)).state is TaskState.DONE
             assert await on.store.draft(task.id) == "three\ntwo"
@@ -327,10 +331,37 @@ async def test_a_task_ended_elsewhere_cannot_be_written_in_and_the_text_is_kept(
             ended = await on.store.end_task(task.id, TaskState.DONE)
             tasks(on).desk.send(task.id, "precious")
             await until(pilot, lambda: "reopen it to go on" in screen_text(on.app))
-            await until(pilot, lambda: "This task is done" in screen_text(on.app))
+            await until(pilot, lambda: "Done: read only." in screen_text(on.app))
             assert ended.id == task.id
             await on.store.reopen_task(task.id)
             await until(pilot, lambda: tasks(on).composer.message == "precious")
+
+
+async def test_a_palette_of_the_tasks_screen_has_its_commands(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await a_task(on)
+        async with on.shown() as pilot:
+            await pilot.press("ctrl+p", *"tasks", "enter")
+            await until(pilot, lambda: on.app.tasks is not None and tasks(on).is_current)
+            await until(pilot, lambda: tasks_are_read(on))
+            await pilot.press("ctrl+p", *"rename the")
+            await until(pilot, lambda: "Rename the task…" in screen_text(on.app))
+            await pilot.press("enter", *["backspace"] * 8, *"reader", "enter")
+            await until(pilot, lambda: "Ship the reader" in screen_text(on.app))
+            await pilot.press("ctrl+p", *"add a fact")
+            await until(pilot, lambda: "No matches" in screen_text(on.app))
+
+
+async def test_a_deletion_in_a_task_says_what_stays(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await a_task(on, "One", "said")
+        async with at_tasks(on) as pilot:
+            tasks(on).feed.focus()
+            await pilot.press("h")
+            assert "hermes's own session keeps it" in await ask(pilot, on, "d")
+            await pilot.press("y")
+            await until(pilot, lambda: states(on) == [])
+            assert "Nothing has been said in this task yet" in screen_text(on.app)
 
 
 async def test_a_task_can_be_renamed(tmp_path: Path) -> None:

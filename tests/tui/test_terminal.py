@@ -80,6 +80,46 @@ def test_no_text_reaches_the_terminal_raw_wherever_it_is_shown(tmp_path: Path) -
         clean(terminal)
 
 
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_path: Path) -> None:
+    with scene(tmp_path, "odd-tasks", size=size) as terminal:
+        terminal.shows(f"Tasks {len(TEXTS) + 1}")
+        terminal.type("\x1bOR")  # f3
+        terminal.shows("the last one  /")
+        terminal.type("\t")  # into the list
+        for number in range(len(TEXTS)):
+            terminal.type("\x1b[B")
+            terminal.until(partial(_head_shows, terminal, f"t{len(TEXTS) - 1 - number} "))
+        for row in range(2, size[1], 2):
+            terminal.mouse(10, row)
+            terminal.mouse(10, row, click=True)
+            terminal.read(0.02)
+        for key in ("r", "f", "x"):  # a title in a dialog, and in two questions
+            terminal.type("\x1b[H")
+            terminal.type("\x1b[B" * 3)
+            terminal.type(key)
+            terminal.read(0.3)
+            terminal.type("\x1b")
+            terminal.read(0.3)
+        terminal.type("\x0e")  # ctrl+n: a new task
+        terminal.shows("What is the task?")
+        terminal.paste("".join(TEXTS[7:14]))
+        terminal.type("\t")
+        terminal.paste("".join(TEXTS[7:14]))
+        terminal.type("\r")
+        terminal.shows("no folder here")
+        terminal.type("\x1b")
+        terminal.until(lambda: "What is the task?" not in terminal.text)
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        clean(terminal)
+
+
+def _head_shows(terminal: Terminal, title: str) -> bool:
+    """Whether this task's title stands above the thread."""
+    return terminal.text.splitlines()[1].rpartition("● ")[2].startswith(title)
+
+
 def test_fast_typing_keeps_the_order_of_the_keys(tmp_path: Path) -> None:
     with scene(tmp_path, "plain") as terminal:
         terminal.shows("Write to Q")

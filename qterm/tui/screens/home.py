@@ -31,7 +31,7 @@ class HomeScreen(ThreadScreen):
     BINDINGS = bindings(Place.HOME)
 
     def __init__(self, common: Common) -> None:
-        super().__init__(common)
+        super().__init__(common, common.look)
         self.told = ToldView(self.services.settings.operator, self.look.now)
         self.told.set_class(not self.services.settings.screen.side_pane, "-off")
         self.told_context: QContext | None = None

@@ -93,6 +93,8 @@ class HelpSheet(Sheet):
 
 
 _OTHER_KEYS = (
+    "What Q will be told goes with a message of the home feed only: a task's session remembers by "
+    "itself. "
     "Other keys work as in any editor: ctrl+z takes back a change, ctrl+w a word. Select text "
     "with the mouse and press ctrl+c to copy it. Keys are changed in the config, under [keys]."
 )

@@ -37,7 +37,7 @@ class TasksScreen(ThreadScreen):
     BINDINGS = bindings(Place.TASKS)
 
     def __init__(self, common: Common) -> None:
-        super().__init__(common)
+        super().__init__(common, common.task_look)
         self.list = TaskList(common)
         self.head = TaskHead()
 
@@ -99,7 +99,9 @@ class TasksScreen(ThreadScreen):
         if self.composer.read_only == self.can_write:
             self._put_aside()  # what was being written stays the draft
             self.fit_composer()
-        if task is not None and self.focused is None:
+        if task is None:
+            self.set_focus(None)
+        elif self.focused is None:
             self.composer.focus()
 
     def _hint(self, task: Task | None) -> str:
@@ -200,13 +202,13 @@ class TasksScreen(ThreadScreen):
 
     def action_finish_task(self) -> None:
         """Ask, then finish the task."""
-        self._end(TaskState.DONE, "Finish", "finished")
+        self._end(TaskState.DONE, "Finish")
 
     def action_cancel_task(self) -> None:
         """Ask, then cancel the task."""
-        self._end(TaskState.CANCELLED, "Cancel", "cancelled")
+        self._end(TaskState.CANCELLED, "Cancel")
 
-    def _end(self, state: TaskState, verb: str, said: str) -> None:
+    def _end(self, state: TaskState, verb: str) -> None:
         task = self.chosen
         if task is None:
             return
@@ -215,7 +217,7 @@ class TasksScreen(ThreadScreen):
             f"{verb} “{title}”? It can be read then, but not written in; reopened, Q starts fresh."
         )
         work = partial(self.services.conversation.end_task, task.id, state)
-        self._ask_and_change(task, words, verb, work, f"“{title}” is {said}.")
+        self._ask_and_change(task, words, verb, work)
 
     def action_reopen_task(self) -> None:
         """Ask, then open the task again."""
@@ -228,7 +230,7 @@ class TasksScreen(ThreadScreen):
             f"{task.run}. What was said stays here for you to read."
         )
         work = partial(self.services.conversation.reopen_task, task.id)
-        self._ask_and_change(task, words, "Reopen", work, f"“{title}” is open again.")
+        self._ask_and_change(task, words, "Reopen", work)
 
     def _ask_and_change(
         self,
@@ -236,7 +238,6 @@ class TasksScreen(ThreadScreen):
         words: str,
         verb: str,
         work: Callable[[], Awaitable[Task]],
-        said: str,
     ) -> None:
         if self.common.is_at_work(task):
             words += (
@@ -253,7 +254,7 @@ class TasksScreen(ThreadScreen):
             thread.is_changing = True
             self._show_task()
             draft = thread.draft if thread.draft_is_known else None
-            self.desk.change_task(task.id, draft, work, said)
+            self.desk.change_task(task.id, draft, work)
 
         self.app.push_screen(Question(words, yes=verb, no="Leave it"), answered)
 
@@ -262,7 +263,8 @@ class TasksScreen(ThreadScreen):
         self.opened(event.task_id).is_changing = False
         if event.task is not None:
             self.common.put(event.task)
-        self.app.notify(event.said, severity="information" if event.task else "error")
+        if event.trouble:
+            self.app.notify(event.trouble, severity="error")
         self._show_task()
         self.app.desk.read_tasks()
 

@@ -26,6 +26,7 @@ from qterm.tui import messages
 from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import one_line, plain
 from qterm.tui.desk import Desk
+from qterm.tui.look import Look
 from qterm.tui.messages import Side
 from qterm.tui.outgoing import left_over
 from qterm.tui.screens.thread_commands import ThreadCommands
@@ -50,11 +51,11 @@ class ThreadScreen(ThreadCommands):
     PLACE = "home"
     """The id of the command that comes here."""
 
-    def __init__(self, common: Common) -> None:
+    def __init__(self, common: Common, look: Look) -> None:
         super().__init__()
         self.common = common
         self.services = common.services
-        self.look = common.look
+        self.look = look
         self.desk = Desk(self.services, self.post_message, self.run_worker)
         self.feed = FeedView(self.look, self._new_progress())
         self.composer = Composer(self.services.settings.keys)
@@ -443,7 +444,8 @@ class ThreadScreen(ThreadCommands):
 
     def _places(self) -> Content:
         name = "qterm rehearsal" if self.services.is_demo else "qterm"
-        tasks = f"Tasks {self.common.open_count()}"
+        count = self.common.open_count()
+        tasks = f"Tasks {count}" if count else "Tasks"
         places = [self._place("home", "Home"), self._place("tasks", tasks)]
         if news := self.common.new_count():
             places.append(Content.styled(f"{news} new", "bold $text-warning"))

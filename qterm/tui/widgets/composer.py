@@ -68,6 +68,10 @@ class Composer(TextArea):
             self.text = self.text[len(shown) :]
             self.move_cursor(self.document.end)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing can be written, the footer does not offer to send it."""
+        return not self.read_only if action in {"send", "newline"} else True
+
     def action_send(self) -> None:
         """Ask for the message to be sent; an empty one is nothing to send."""
         if self.message.strip() and not self.read_only:
