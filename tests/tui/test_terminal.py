@@ -94,13 +94,14 @@ def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_p
             terminal.mouse(10, row)
             terminal.mouse(10, row, click=True)
             terminal.read(0.02)
-        for key in ("r", "f", "x"):  # a title in a dialog, and in two questions
+        for key, words in (("r", "be called?"), ("f", "Finish “"), ("x", "Cancel “")):
             terminal.type("\x1b[H")
             terminal.type("\x1b[B" * 3)
+            terminal.read(0.2)
             terminal.type(key)
-            terminal.read(0.3)
+            terminal.shows(words)
             terminal.type("\x1b")
-            terminal.read(0.3)
+            terminal.until(partial(_is_gone, terminal, words))
         terminal.type("\x0e")  # ctrl+n: a new task
         terminal.shows("What is the task?")
         terminal.paste("".join(TEXTS[7:14]))
@@ -113,6 +114,10 @@ def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_p
         terminal.type("\x11")
         assert terminal.ended() == 0
         clean(terminal)
+
+
+def _is_gone(terminal: Terminal, words: str) -> bool:
+    return words not in terminal.text
 
 
 def _head_shows(terminal: Terminal, title: str) -> bool:
