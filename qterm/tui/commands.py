@@ -144,7 +144,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "hide", "h", "hide from Q", "Hide the selected turn from Q, or show it again",
-        "A hidden turn stays in the feed, but Q is no longer told of it.",
+        "A turn hidden in the home feed stays there, but Q is no longer told of it.",
         Place.FEED, "screen.hide", footer=True, available=_is_home_turn,
     ),
     Command(

@@ -230,6 +230,9 @@ async def test_what_another_process_says_in_a_task_is_new(tmp_path: Path) -> Non
                 second = await other.add_task("Another", "/")
                 await until(pilot, lambda: "Tasks 2" in screen_text(on.app).splitlines()[0])
                 await pilot.press("f3")
+                await until(pilot, lambda: on.app.tasks and tasks_are_read(on))
+                assert tasks(on).list.chosen == second.id  # it waits for its first words
+                await pilot.press("alt+down")
                 await until(pilot, lambda: "from afar" in screen_text(on.app))
                 await other.rename_task(second.id, "Renamed there")
                 await until(pilot, lambda: "Renamed there" in screen_text(on.app))
@@ -278,6 +281,7 @@ async def test_finishing_and_reopening_ask_and_the_next_message_starts_fresh(
             await until(pilot, lambda: "── Run 2 ──" in screen_text(on.app))
             await until(pilot, lambda: tasks(on).composer.message == "draft")
             assert "Reopened, run 2: Q starts fresh" in screen_text(on.app)
+            assert tasks(on).composer.has_focus
             assert "first run" in screen_text(on.app)
             await pilot.press("enter")
             await until(pilot, lambda: len(on.way.requests) == 2)

@@ -266,6 +266,8 @@ class TasksScreen(ThreadScreen):
         if event.trouble:
             self.app.notify(event.trouble, severity="error")
         self._show_task()
+        if self.can_write and event.task is not None and event.task is self.chosen:
+            self.composer.focus()  # it was reopened to go on
         self.app.desk.read_tasks()
 
 
