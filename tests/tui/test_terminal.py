@@ -108,7 +108,7 @@ def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_p
         terminal.type("\t")
         terminal.paste("".join(TEXTS[7:14]))
         terminal.type("\r")
-        terminal.shows("no folder here")
+        terminal.shows("no folder")
         terminal.type("\x1b")
         terminal.until(lambda: "What is the task?" not in terminal.text)
         terminal.type("\x11")

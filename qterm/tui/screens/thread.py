@@ -6,20 +6,17 @@ Home shows one thread, tasks as many as there are; what they share is here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from qterm import events
-from qterm.feed.source import FeedError
 from qterm.model import Approvals, Turn
 from qterm.services import FirstStart
 from qterm.tui import messages
@@ -28,15 +25,10 @@ from qterm.tui.content import one_line, plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
-from qterm.tui.outgoing import left_over
-from qterm.tui.screens.thread_commands import ThreadCommands
+from qterm.tui.screens.thread_writing import ThreadWriting
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
-from qterm.tui.widgets.progress import Progress
-
-DRAFT_SECONDS = 0.3
-"""The editor's text is stored this long after the last key."""
 
 NEEDS = (50, 14)
 """The smallest screen, in columns and rows."""
@@ -44,7 +36,7 @@ NEEDS = (50, 14)
 _TOOL_ENDED = frozenset({"ended", "done", "completed", "failed", "result"})
 
 
-class ThreadScreen(ThreadCommands):
+class ThreadScreen(ThreadWriting):
     """One thread at a time, with its own draft, its own queue and its own progress."""
 
     AUTO_FOCUS = "#composer"
@@ -62,10 +54,6 @@ class ThreadScreen(ThreadCommands):
         self.notices = Notices(common.notices, self.look.key("dismiss"))
         self._title = TitleBar()
         self._new_below = NewBelow()
-        self._threads: dict[str | None, OpenThread] = {}
-        self._leaving = False
-        self._draft_timer: Timer | None = None
-        self._taking: set[int] = set()
 
     def compose(self) -> ComposeResult:
         """Title, notices, the thread with what is around it, editor, keys."""
@@ -102,16 +90,6 @@ class ThreadScreen(ThreadCommands):
 
     # -- which thread is on the screen ---------------------------------------------------------
 
-    def _new_progress(self) -> Progress:
-        conversation = self.services.conversation
-        return Progress(conversation.owner, conversation.clock, self.look.now)
-
-    def opened(self, task_id: str | None) -> OpenThread:
-        """What is known of a thread beyond the store."""
-        if task_id not in self._threads:
-            self._threads[task_id] = OpenThread(task_id, self._new_progress())
-        return self._threads[task_id]
-
     def show_thread(self, thread: OpenThread | None) -> None:
         """Bring a thread onto the screen; the editor is at once the new one's."""
         self._put_aside()
@@ -126,19 +104,6 @@ class ThreadScreen(ThreadCommands):
                 self.desk.read_draft(task_id)
         self.post_message(messages.ThreadChosen(task_id))
         self.refresh_bindings()
-
-    def _put_aside(self) -> None:
-        """What is in the editor belongs to the thread that leaves the screen."""
-        self._save_draft()
-        if self.thread is not None and not self.composer.read_only:
-            self.thread.draft = self.composer.message
-
-    def fit_composer(self) -> None:
-        """The editor holds the thread's draft where it can be written in, else nothing."""
-        self.composer.read_only = self._leaving or not self.can_write
-        draft = self.thread.draft if self.thread is not None and self.can_write else ""
-        if self.composer.message != draft:
-            self.composer.set_message(draft)
 
     @on(messages.ThreadChosen)
     async def _thread_chosen(self) -> None:
@@ -253,60 +218,6 @@ class ThreadScreen(ThreadCommands):
     def finished(self, turn: Turn) -> None:
         """A turn of this qterm's is over."""
 
-    def _accepted(self, turn: Turn) -> None:
-        """The message is stored: only now may it leave the editor."""
-        thread = self.opened(turn.task_id)
-        is_here = thread is self.thread
-        if turn.again_of is None:
-            sent, then = thread.outgoing.stored()
-            if is_here:
-                self.composer.take_sent(sent)
-            else:
-                thread.draft = left_over(thread.draft, sent)
-            if then is not None:
-                self.desk.send(thread.task_id, then)
-        if not is_here:
-            self._keep(thread)
-            return
-        self._save_draft()
-        if self.feed.window.has_newer:
-            self.desk.read_page(thread.task_id, Side.NEWEST)
-        else:
-            self.feed.follow()
-
-    def _taken_back(self, turn: Turn) -> None:
-        """A message waits no more; its words belong into the editor again.
-
-        Where its task was ended meanwhile, the Conversation has put them into the draft, too.
-        """
-        asked = turn.id in self._taking
-        self._taking.discard(turn.id)
-        thread = self.opened(turn.task_id)
-        if thread.is_changing or not (asked or turn.task_id):
-            return
-        if thread is self.thread and self.can_write:
-            written = self.composer.message
-            self.composer.set_message(f"{turn.text}\n{written}" if written else turn.text)
-        else:
-            thread.draft = f"{turn.text}\n{thread.draft}" if thread.draft else turn.text
-            self._keep(thread)
-
-    def action_take_back(self) -> None:
-        """Put a waiting message back into the editor."""
-        turn = self.situation().waiting
-        if turn is not None:
-            self._taking.add(turn.id)
-            super().action_take_back()
-
-    @on(messages.NotSent)
-    def _not_sent(self, event: messages.NotSent) -> None:
-        if not event.again:
-            self.opened(event.task_id).outgoing.refused()
-        if event.refused:
-            self.app.notify(event.sentence, severity="error")
-        else:
-            self.notices.add(event.sentence)
-
     @on(messages.Held)
     def _held(self, event: messages.Held) -> None:
         self.send_again(event.turn, event.sentence)
@@ -318,65 +229,12 @@ class ThreadScreen(ThreadCommands):
         self.notices.add(event.sentence)
         self.refresh_bindings()
 
-    @on(messages.DraftRead)
-    def _draft_came(self, event: messages.DraftRead) -> None:
-        thread = self.opened(event.task_id)
-        if thread.draft_is_known and not event.instead:
-            return
-        thread.draft_is_known = True
-        is_here = thread is self.thread and not self.composer.read_only
-        written = self.composer.message if is_here else thread.draft
-        if event.instead or not written:
-            thread.draft = event.text
-        else:  # somebody was quicker than the store: nothing is lost
-            thread.draft = f"{written}\n{event.text}" if event.text else written
-        if thread is self.thread and not thread.is_changing:
-            self.fit_composer()
-
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.app.log_failure(event.worker.error)
 
     # -- what the operator does ----------------------------------------------------------------
-
-    @on(Composer.Sent)
-    def _send(self, event: Composer.Sent) -> None:
-        if self.thread is None or self._leaving or not self.can_write:
-            return
-        now = self.thread.outgoing.press(event.text)
-        if now is not None:
-            self.desk.send(self.thread.task_id, now)
-
-    @on(TextArea.Changed, "#composer")
-    def _written(self) -> None:
-        if self._draft_timer is not None:
-            self._draft_timer.stop()
-        self._draft_timer = self.set_timer(DRAFT_SECONDS, self._save_draft)
-
-    def _save_draft(self) -> None:
-        if self._draft_timer is not None:
-            self._draft_timer.stop()
-            self._draft_timer = None
-        thread = self.thread
-        if thread is None or self.composer.read_only:
-            return  # what is in the editor is nobody's draft
-        thread.draft = self.composer.message
-        self._keep(thread)
-
-    def _keep(self, thread: OpenThread) -> None:
-        if thread.draft_is_known and not thread.is_changing and not self._leaving:
-            self.desk.save_draft(thread.task_id, thread.draft)
-
-    async def keep_draft(self) -> None:
-        """Store what is in the editor; a feed that can't take it is not a reason to stay."""
-        thread = self.thread
-        if thread is None or not thread.draft_is_known or thread.is_changing:
-            return
-        if self.can_write:
-            thread.draft = self.composer.message
-        with suppress(FeedError):
-            await self.services.feed.save_draft(thread.task_id, thread.draft)
 
     @on(NewBelow.Pressed)
     def _new_below_pressed(self) -> None:
@@ -399,11 +257,6 @@ class ThreadScreen(ThreadCommands):
         """Whether the first page of the thread on the screen has come."""
         thread = self.thread
         return thread is not None and self._is_shown(thread.task_id) and thread.page_is_read
-
-    @property
-    def draft_is_known(self) -> bool:
-        """False until the stored draft was read: till then it must not be written over."""
-        return self.thread is not None and self.thread.draft_is_known
 
     def leaving(self) -> None:
         """The app ends what runs; nothing more is sent from here."""
