@@ -173,6 +173,8 @@ def _own_notes(shown: Shown, look: Look) -> list[Content]:
         case TurnState.QUEUED:
             words = "waiting for the message before it"
             return [Content.styled(f"◷ {words}  {ticking_words(shown.seconds)}", _NOTE)]
+        case TurnState.STOPPED if turn.reason:  # over ssh Q may still run there
+            return [_trouble(f"■ stopped{after}: ", shown, look)]
         case TurnState.STOPPED if not shown.answered:
             return [Content.styled(f"■ stopped{after}", _NOTE)]
         case TurnState.FAILED:

@@ -21,9 +21,11 @@ from qterm.hermes.way import (
     Replied,
     SessionRecord,
     SessionState,
+    Stopped,
     TextDelta,
 )
-from qterm.model import Task, TaskState, TurnState
+from qterm.model import Approvals, Task, TaskState, TurnState
+from qterm.settings.schema import HermesSettings, Settings
 from qterm.tui.app import Leave
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.tasks import TasksScreen
@@ -441,3 +443,23 @@ async def test_walking_fast_settles_on_the_last_task(tmp_path: Path) -> None:
                 await pilot.pause()
             assert tasks(on).list.chosen == tasks(on).thread.task_id  # type: ignore[union-attr]
             assert line_of(on, "said 09")
+
+
+async def test_over_ssh_the_folder_is_one_there(tmp_path: Path) -> None:
+    """It can't be looked at from here; a stop that may not have ended Q there says so."""
+    command = ("ssh", "tower", "hermes")
+    settings = Settings(hermes=HermesSettings(command=command, approvals=Approvals.BYPASS))
+    note = "Q may still run on tower."
+    script = [Stopped("half", SESSION, note=note)]
+    async with (
+        stage(tmp_path, settings=settings, script=lambda _: script) as on,
+        at_tasks(on) as pilot,
+    ):
+        assert "runs commands unasked" not in screen_text(on.app), "bypass is denied over ssh"
+        await pilot.press("ctrl+n", *"x", "tab", *"nowhere", "enter")
+        await until(pilot, lambda: "one on hermes's machine" in screen_text(on.app))
+        await pilot.press(*["backspace"] * 12, *"/only/there", "enter")
+        await until(pilot, lambda: on.app.screen is tasks(on) and tasks_are_read(on))
+        assert [task.cwd for task in await on.store.tasks()] == ["/only/there"]
+        await pilot.press(*"go", "enter")
+        await until(pilot, lambda: note in screen_text(on.app))

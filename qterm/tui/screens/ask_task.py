@@ -17,6 +17,9 @@ from qterm.tui.screens.ask import Words
 LOOK_SECONDS = 3.0
 """The longest that a look at a folder may take."""
 
+FAR_HOME = "~"
+"""The user's home on another machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
@@ -27,11 +30,15 @@ class NewTask:
 
 
 class AskTask(Words):
-    """A new task's title and folder; dismissed with a NewTask, or with None."""
+    """A new task's title and folder; dismissed with a NewTask, or with None.
 
-    def __init__(self, folder: str) -> None:
+    `is_far`: hermes is on another machine, so the folder is one there and can't be looked at.
+    """
+
+    def __init__(self, folder: str, *, is_far: bool = False) -> None:
         super().__init__()
-        self._folder = folder
+        self._folder = FAR_HOME if is_far else folder
+        self._is_far = is_far
 
     def compose(self) -> ComposeResult:
         """Two lines."""
@@ -54,15 +61,22 @@ class AskTask(Words):
             self._wrong("A task needs a title: say in a few words what it is about.", "title")
             return
         folder = self.said("folder")
-        fault = await _fault(folder)
+        fault = _far_fault(folder) if self._is_far else await _fault(folder)
         if fault:
             self._wrong(fault, "folder")
             return
-        self.dismiss(NewTask(title, _absolute(folder)))
+        self.dismiss(NewTask(title, folder if self._is_far else _absolute(folder)))
 
     def _wrong(self, sentence: str, name: str) -> None:
         self.query_one("#dialog--wrong", Static).update(plain(sentence))
         self.query_one(f"#{name}", Input).focus()
+
+
+def _far_fault(folder: str) -> str:
+    """What is wrong with a folder of another machine, as far as that can be seen from here."""
+    if folder == FAR_HOME or folder.startswith(("/", "~/")):
+        return ""
+    return "The folder is one on hermes's machine: begin it with / or ~/."
 
 
 def _absolute(folder: str) -> str:

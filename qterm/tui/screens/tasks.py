@@ -176,7 +176,7 @@ class TasksScreen(ThreadScreen):
             if isinstance(new, NewTask):
                 self.desk.begin_task(new.title, new.folder)
 
-        self.app.push_screen(AskTask(_here()), answered)
+        self.app.push_screen(AskTask(_here(), is_far=self.services.is_far), answered)
 
     @on(messages.TaskBegun)
     def _task_begun(self, event: messages.TaskBegun) -> None:

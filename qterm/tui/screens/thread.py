@@ -290,7 +290,7 @@ class ThreadScreen(ThreadWriting):
         parts = [words]
         if self.common.version and self.common.state.kind is FirstStart.READY:
             parts.append(one_line(f"hermes {self.common.version}", 30, "$foreground-muted"))
-        if self.services.settings.hermes.approvals is Approvals.BYPASS:
+        if self.services.approvals is Approvals.BYPASS:
             parts.insert(0, Content.styled("! Q runs commands unasked", "bold $text-error"))
         self._title.show(Content(" · ").join(parts))
         self.feed.show_empty(plain(self.first_words()))
