@@ -183,7 +183,7 @@ def test_no_editor_takes_a_key_of_the_screen() -> None:
         for key in getattr(binding, "key", "").split(",")
     }
     for command in COMMANDS:
-        if command.place in ON_HOME | ON_TASKS and command.key:
+        if command.place in (*ON_HOME, *ON_TASKS) and command.key:
             assert not set(command.key.split(",")) & taken, command.id
 
 
