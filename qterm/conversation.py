@@ -228,9 +228,10 @@ class Conversation:
         try:
             try:
                 await self._wait_and_run(frame, turn, emit)
-            except Exception as error:
-                if self._closing:
-                    raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the turn ends
+                if self._closing:  # it had not begun
+                    await self._cut_off(turn, emit)
+                    return
                 await self._exchange(self._home(), turn, emit).fail(error)
         except asyncio.CancelledError:
             await asyncio.shield(self._cut_off(turn, emit))

@@ -380,3 +380,31 @@ async def test_an_unknown_task(store: Store, tmp_path: Path) -> None:
     with pytest.raises(SendError, match="no task “7f3kq2ma”"):
         async for _ in conversation.send(ChatFrame(text="x", task_id="7f3kq2ma")):
             pass
+
+
+async def test_closing_between_the_claim_and_the_start(
+    store: Store, tmp_path: Path, task: Task
+) -> None:
+    """The message is interrupted at once; it need not wait for the next start to say so."""
+    way = ScriptedWay()
+    closing: list[asyncio.Task[None]] = []
+
+    class Closing:
+        looks = 0
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store, name)
+
+        async def task(self, task_id: str) -> Task | None:
+            self.looks += 1
+            if self.looks == 2:  # the first was before the message was stored
+                closing.append(asyncio.create_task(conversation.close()))
+                await asyncio.sleep(0.05)
+            return await store.task(task_id)
+
+    conversation = make(Closing(), way, tmp_path)  # type: ignore[arg-type]
+    end = end_of(await run(conversation, task, "hello"))
+    await closing[0]
+    assert end.turn.state is TurnState.INTERRUPTED
+    assert [turn.state for turn in await store.page(task.id)] == [TurnState.INTERRUPTED]
+    assert way.requests == []
