@@ -69,11 +69,9 @@ class Exchange:
         self._since = self.clock()
         try:
             self._outcome = await self._ask()
-            await self.thread.outcome(self._outcome)
         except Exception as error:  # noqa: BLE001 - whatever it is, the turn ends
-            broken = self._broke_off(error)
-            # What hermes said stands, also when its session could not be noted.
-            self._outcome = self._outcome or broken
+            self._outcome = self._broke_off(error)
+            await self.way.stop(self.key)  # nobody listens any more: nothing may run on unseen
         await self._finish()
 
     async def settle(self) -> None:
@@ -162,8 +160,15 @@ class Exchange:
                 case hermes.Replied() | hermes.Failed() | hermes.Stopped():
                     outcome = event
                 case hermes.SessionSeen(session):
-                    await self.thread.saw(session)
+                    await self._saw(session)
         return outcome
+
+    async def _saw(self, session: str) -> None:
+        """Note the session early; what can't be stored now is noted with the outcome."""
+        try:
+            await self.thread.saw(session)
+        except FeedError as error:
+            log.warning("turn %d: its session is not noted yet: %s", self.turn.id, error)
 
     async def _unless_stopped(self, composing: Coroutine[Any, Any, Composed]) -> Composed | None:
         """What was composed; None when the turn was stopped meanwhile: learning what an unknown
@@ -216,6 +221,7 @@ class Exchange:
         while True:
             try:
                 reply = await self._store_reply(state)
+                await self._note_session()
                 turn = await self.feed.update(self.turn.id, change)
                 break
             except TurnGoneError:  # deleted meanwhile, by another qterm: there is nothing to end
@@ -231,6 +237,20 @@ class Exchange:
                 await asyncio.sleep(STORE_AGAIN)
         log.debug("turn %d: %s after %.1f s", turn.id, turn.state.value, turn.elapsed or 0.0)
         self.emit(Finished(turn, reply, failure))
+
+    async def _note_session(self) -> None:
+        """Let the thread note the session; what breaks there, but for the feed, stops nobody.
+
+        As long as the feed can't take it the turn is not over: the next message would begin
+        another session (rule S1).
+        """
+        assert self._outcome is not None  # the turn has ended
+        try:
+            await self.thread.outcome(self._outcome)
+        except FeedError:
+            raise
+        except Exception:
+            log.exception("turn %d is over, but its session is not noted", self.turn.id)
 
     def _verdict(self) -> tuple[TurnState, str, str]:
         """The turn's state with its reason and detail; puts the answer's words in order."""

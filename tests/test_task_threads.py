@@ -13,7 +13,7 @@ import pytest_asyncio
 from qterm.conversation import Conversation, SendError
 from qterm.events import Event, Finished, TakenBack
 from qterm.feed.owner import current_owner
-from qterm.feed.source import NewTurn
+from qterm.feed.source import FeedError, NewTurn
 from qterm.feed.store import Store, open_store
 from qterm.frame import ChatFrame
 from qterm.hermes.way import (
@@ -408,3 +408,45 @@ async def test_closing_between_the_claim_and_the_start(
     assert end.turn.state is TurnState.INTERRUPTED
     assert [turn.state for turn in await store.page(task.id)] == [TurnState.INTERRUPTED]
     assert way.requests == []
+
+
+@pytest.mark.parametrize("is_seen_early", [True, False])
+async def test_a_session_is_bound_however_often_it_takes(
+    store: Store,
+    tmp_path: Path,
+    task: Task,
+    monkeypatch: pytest.MonkeyPatch,
+    is_seen_early: bool,
+) -> None:
+    """S1: a disk that is full for a while must not make the next message begin another session."""
+    monkeypatch.setattr("qterm.exchange.STORE_AGAIN", 0.01)
+    bind, refusals = store.bind, iter(range(3))
+
+    async def full_for_a_while(task_id: str, run: int, session: Session) -> Task:
+        if next(refusals, None) is not None:
+            raise FeedError("The disk is full.")
+        return await bind(task_id, run, session)
+
+    monkeypatch.setattr(store, "bind", full_for_a_while)
+    seen: list[HermesEvent] = [SessionSeen(ID)] if is_seen_early else []
+    way = ScriptedWay(lambda _: [*seen, *replies()])
+    conversation = make(store, way, tmp_path)
+    async with asyncio.timeout(30):
+        assert end_of(await run(conversation, task, "one")).turn.state is TurnState.SENT
+        await run(conversation, task, "two")
+    assert [request.session for request in way.requests] == [None, ID]
+
+
+async def test_a_turn_that_breaks_off_leaves_no_hermes_at_work(
+    store: Store, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S7: the thread's next message must not run beside one that nobody listens to."""
+
+    async def broken(_thread: object, _session: str) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("qterm.threads.task.TaskThread.saw", broken)
+    way = ScriptedWay(lambda _: [SessionSeen(ID), *replies()])
+    ended = end_of(await run(make(store, way, tmp_path), task, "one")).turn
+    assert ended.state is TurnState.FAILED
+    assert way.stops[str(ended.id)].is_set()
