@@ -55,6 +55,7 @@ class Conversation:
     clock: Callable[[], float] = time.monotonic
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, Exchange] = field(default_factory=dict)
+    _settling: set[asyncio.Task[None]] = field(default_factory=set)
     _taken_back: set[int] = field(default_factory=set)
     _closing: bool = False
 
@@ -165,6 +166,8 @@ class Conversation:
                 task.cancel()
         for running in self._running.values():
             running.give_up()
+        for settling in self._settling:
+            settling.cancel()
         await self.way.close()
         if self._tasks:
             _, left = await asyncio.wait(list(self._tasks), timeout=10)
@@ -257,7 +260,17 @@ class Conversation:
                 await running.run()
             finally:
                 self._running.pop(turn.task_id, None)
-            await running.settle()
+            await self._settle(running)
+
+    async def _settle(self, running: Exchange) -> None:
+        """What is left to do for the session; `close` does not wait for it (rule S3)."""
+        settling = asyncio.create_task(running.settle())
+        self._settling.add(settling)
+        try:
+            await asyncio.wait({settling})
+        finally:
+            settling.cancel()
+            self._settling.discard(settling)
 
     async def _still_open(self, frame: ChatFrame, turn: Turn) -> Thread | None:
         """The thread as it is now; None when its task was ended or reopened while the message
@@ -302,6 +315,9 @@ class Conversation:
             emit(TakenBack(turn))
             return
         with suppress(FeedError):
+            stored = await self.feed.turn(turn.id)
+            if stored is not None and not stored.state.is_open:
+                return  # how it ended is known, and told
             reason = "qterm was closed before this was sent."
             change = TurnChange(state=TurnState.INTERRUPTED, reason=reason)
             emit(Finished(await self.feed.update(turn.id, change), None))

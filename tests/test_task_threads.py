@@ -450,3 +450,25 @@ async def test_a_turn_that_breaks_off_leaves_no_hermes_at_work(
     ended = end_of(await run(make(store, way, tmp_path), task, "one")).turn
     assert ended.state is TurnState.FAILED
     assert way.stops[str(ended.id)].is_set()
+
+
+async def test_a_naming_that_hangs_holds_up_no_end(
+    store: Store, tmp_path: Path, task: Task
+) -> None:
+    """S3: the turn is over once its answer is there; its name comes with the next one."""
+    hangs = asyncio.Event()
+
+    class Hanging(ScriptedWay):
+        async def name_session(self, session: str, name: str) -> bool:
+            hangs.set()
+            return await asyncio.Event().wait()
+
+    conversation = make(store, Hanging(lambda _: replies()), tmp_path)
+    sending = asyncio.create_task(run(conversation, task, "one"))
+    async with asyncio.timeout(5):  # `close` gives what runs 10 seconds
+        await hangs.wait()
+        await conversation.close()
+        assert end_of(await sending).turn.state is TurnState.SENT
+    assert [turn.state for turn in await store.page(task.id)] == [TurnState.SENT] * 2
+    await run(make(store, ScriptedWay(lambda _: replies()), tmp_path), task, "two")
+    assert (await now(store, task)).session == Session(ID, HERE, f"q-task-{task.id}")

@@ -133,6 +133,7 @@ async def _send(
                     case Finished():
                         # Now: a session that began is still given its name after this.
                         talk.clear()
+                        talk.is_over = True
                         code = _report(services, event, talk, as_json=as_json)
                         if frame.task_id is not None and event.reply is not None:
                             with suppress(FeedError):  # the answer counts, not the mark
@@ -190,7 +191,7 @@ class _Talk:
         self._doing = ""
         self._ticker: asyncio.Task[None] | None = None
         self._again: set[asyncio.Task[object]] = set()
-        self._early = self._told = False
+        self._early = self._told = self.is_over = False
 
     def accepted(self, turn_id: int) -> None:
         """The message is stored: a ctrl-c that came before can be obeyed now."""
@@ -246,9 +247,12 @@ class _Talk:
         show.out(text.removeprefix(shown))
 
     def _interrupted(self, number: signal.Signals) -> None:
-        """Ctrl-c stops the turn (or takes back one that waits); other signals end qterm."""
+        """Ctrl-c stops the turn (or takes back one that waits); other signals end qterm.
+
+        Once the answer is there, ctrl-c ends it too: the session gets its name with the next turn.
+        """
         task: asyncio.Task[object]
-        if number is not signal.SIGINT:
+        if number is not signal.SIGINT or self.is_over:
             task = asyncio.create_task(self.conversation.close())
         elif self.turn_id is None:
             self._early = True

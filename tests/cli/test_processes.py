@@ -211,3 +211,19 @@ def test_the_screen_needs_a_store(stage: Stage) -> None:
     written = on_a_terminal(stage, "--data-dir", "/dev/null/x")
     assert b"inside qterm" not in written
     assert written.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_naming_that_hangs_can_be_left(stage: Stage, number: int) -> None:
+    """S3: the answer stands, and qterm ends at once; the name comes with the next message."""
+    stage.hermes.more = {"export_steps": [["sleep", 60]]}
+    stage.hermes.write()
+    made = json.loads(stage.run("task", "new", "Ship it", "--json").stdout)["id"]
+    process = stage.start("send", "--task", made, "hello")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"Hi.\n"
+    wait_for(lambda: any("export" in child.info["cmdline"] for child in stage.children()))
+    process.send_signal(number)
+    assert process.wait(8) == 0  # `close` gives what runs 10 seconds
+    assert stage.children() == []
+    assert stage.states() == [("hello", "sent"), ("Hi.", "sent")]
