@@ -472,3 +472,22 @@ async def test_a_naming_that_hangs_holds_up_no_end(
     assert [turn.state for turn in await store.page(task.id)] == [TurnState.SENT] * 2
     await run(make(store, ScriptedWay(lambda _: replies()), tmp_path), task, "two")
     assert (await now(store, task)).session == Session(ID, HERE, f"q-task-{task.id}")
+
+
+async def test_a_name_that_can_t_be_read_back_is_not_called_somebody_else_s(
+    store: Store, tmp_path: Path, task: Task
+) -> None:
+    """S3: only a session that can be read proves that its name is taken."""
+
+    class Busy(ScriptedWay):
+        async def name_session(self, session: str, name: str) -> bool:
+            await super().name_session(session, name)
+            return len(self.titles) > 1  # the first could not be read back
+
+    way = Busy(lambda _: replies(), records={ID: SessionRecord(SessionState.UNKNOWN)})
+    await run(make(store, way, tmp_path), task, "one")
+    assert (await now(store, task)).session == Session(ID, HERE)
+    assert await lines(store, task) == []
+    await run(make(store, ScriptedWay(lambda _: replies()), tmp_path), task, "two")
+    assert (await now(store, task)).session == Session(ID, HERE, f"q-task-{task.id}")
+    assert await lines(store, task) == []

@@ -123,6 +123,9 @@ class TaskThread:
         if self.task.lost:  # its own name is the lost session's, or was
             name = _with_suffix(name)
         if not await self.way.name_session(bound.id, name):
+            if (await self.way.read_session(bound.id)).state is not SessionState.THERE:
+                log.warning("hermes can't be asked now: task %s is named later", self.task.id)
+                return
             other = _with_suffix(self.task.session_name)
             if not await self.way.name_session(bound.id, other):
                 log.warning("the session of task %s could not be named", self.task.id)
