@@ -156,6 +156,6 @@ def _there(connection: sqlite3.Connection, task_id: str) -> Task:
 
 def _title(title: str) -> str:
     line = " ".join(storable(title).split())
-    if not line:
+    if not any(sign.isprintable() and sign != " " for sign in line):  # nor unseen signs alone
         raise FeedError("A task needs a title: say in a few words what it is about.")
     return line

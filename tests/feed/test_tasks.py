@@ -33,7 +33,7 @@ async def test_an_id_is_never_used_twice(store: Store, monkeypatch: pytest.Monke
     ]
 
 
-@pytest.mark.parametrize("title", ["", " \n"])
+@pytest.mark.parametrize("title", ["", " \n", "\u200b \u202e"])
 async def test_a_task_needs_a_title(store: Store, title: str) -> None:
     with pytest.raises(FeedError, match="title"):
         await store.add_task(title, "/")
