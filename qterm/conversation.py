@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from qterm.context import QContext
 from qterm.events import Accepted, Event, Finished, TakenBack, Waiting
@@ -56,6 +57,7 @@ class Conversation:
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, Exchange] = field(default_factory=dict)
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
+    _over: set[asyncio.Task[Any]] = field(default_factory=set)  # the turn has ended
     _taken_back: set[int] = field(default_factory=set)
     _closing: bool = False
 
@@ -74,6 +76,7 @@ class Conversation:
 
         def ended(task: asyncio.Task[None]) -> None:
             self._tasks.pop(task, None)
+            self._over.discard(task)
             if not task.cancelled():
                 task.exception()  # seen, also when nobody listens any more
             events.put_nowait(None)
@@ -91,7 +94,7 @@ class Conversation:
 
     def busy(self) -> bool:
         """Whether anything of this process is under way or waits: quitting would end it."""
-        return bool(self._tasks)
+        return any(task not in self._over for task in self._tasks)
 
     def is_at_work(self, task_id: str | None) -> bool:
         """Whether a message of this process's runs or waits in this thread."""
@@ -260,6 +263,8 @@ class Conversation:
                 await running.run()
             finally:
                 self._running.pop(turn.task_id, None)
+            if (task := asyncio.current_task()) is not None:
+                self._over.add(task)
             await self._settle(running)
 
     async def _settle(self, running: Exchange) -> None:

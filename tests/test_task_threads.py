@@ -491,3 +491,27 @@ async def test_a_name_that_can_t_be_read_back_is_not_called_somebody_else_s(
     await run(make(store, ScriptedWay(lambda _: replies()), tmp_path), task, "two")
     assert (await now(store, task)).session == Session(ID, HERE, f"q-task-{task.id}")
     assert await lines(store, task) == []
+
+
+async def test_a_session_that_is_being_named_is_no_work(
+    store: Store, tmp_path: Path, task: Task
+) -> None:
+    """Quitting asks only while something runs or waits; a name that is missing comes later."""
+
+    class SlowNaming(ScriptedWay):
+        async def name_session(self, session: str, name: str) -> bool:
+            busy.append(conversation.busy())
+            return True
+
+    busy: list[bool] = []
+    way = SlowNaming(lambda _: replies())
+    conversation = make(store, way, tmp_path)
+    frame = ChatFrame(text="one", task_id=task.id)
+    running = [
+        conversation.busy()
+        async for event in conversation.send(frame)
+        if not isinstance(event, Finished)
+    ]
+    assert all(running)
+    assert busy == [False], "while it is named"
+    assert not conversation.busy()

@@ -105,10 +105,13 @@ def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_p
         terminal.type("\x0e")  # ctrl+n: a new task
         terminal.shows("What is the task?")
         terminal.paste("".join(TEXTS[7:14]))
+        terminal.read(0.3)
         terminal.type("\t")
+        terminal.read(0.3)
         terminal.paste("".join(TEXTS[7:14]))
+        terminal.read(0.3)
         terminal.type("\r")
-        terminal.shows("no folder")
+        terminal.shows("here:")  # the sentence wraps by the length of the folder's name
         terminal.type("\x1b")
         terminal.until(lambda: "What is the task?" not in terminal.text)
         terminal.type("\x11")
@@ -131,6 +134,7 @@ def test_fast_typing_keeps_the_order_of_the_keys(tmp_path: Path) -> None:
         terminal.type("What did Moneypenny say?\rand then\njust this")
         terminal.shows("Hi.")
         terminal.until(lambda: "You        What did Moneypenny say?" in terminal.text)
+        terminal.shows("Hi.  0.0 s")  # the turn is over: quitting need not ask
         terminal.shows("› and then")
         terminal.shows("just this")
         terminal.type("\x11")
