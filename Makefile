@@ -37,9 +37,11 @@ types: $(VENV)/.ready
 contracts: $(VENV)/.ready
 	$(BIN)/lint-imports
 
-# Two at a time, a file each: half of the time is waiting for hermes.
+# Two at a time, a file each: half of the time is waiting for hermes. The screens get both cores to
+# themselves, as on a terminal.
 check: env
-	$(BIN)/pytest -m "not system" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not system" --ignore tests/tui -n 2 --dist loadfile
+	$(BIN)/pytest -m "not system" tests/tui
 
 test-system: env
 	$(BIN)/pytest -m system
