@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from qterm.hermes.home_config import read_config
 from qterm.private import read_bounded
 
 # The variables in which hermes looks for a provider's key, on both lines; it counts any of them,
@@ -50,7 +50,7 @@ def model_state(home: Path, environ: Mapping[str, str]) -> ModelState:
     Nothing is written and nothing is started. A file that can't be read becomes the sentence.
     """
     try:
-        config = _config(home / "config.yaml")
+        config = read_config(home)
     except (OSError, ValueError) as error:
         return ModelState(False, sentence=str(error))
     section = config.get("model")
@@ -84,29 +84,6 @@ async def model_reachable(state: ModelState, *, seconds: float = 3.0) -> tuple[b
             "see whether it runs, or mend model.base_url in hermes's config."
         )
     return True, f"The model at {state.base_url} answers (HTTP {answer.status_code})."
-
-
-def _config(path: Path) -> Mapping[str, Any]:
-    """hermes's config; empty when there is none. Raises ValueError with a sentence."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        text = read_bounded(path, limit=_LIMIT).decode("utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8"
-        raise ValueError(f"{path} can't be read ({why}): mend it, or run `hermes setup`.") from None
-    try:
-        found = YAML(typ="safe").load(text)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark is not None else ""
-        raise ValueError(f"{path} is broken{line}: mend it, or run `hermes setup`.") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is broken ({error}): mend it.") from None
-    return found if isinstance(found, dict) else {}
 
 
 def _model(section: object) -> tuple[str, str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -66,7 +67,7 @@ class Key:
 
     def read(self, raw: object) -> object:
         """The value from what a file holds; raises WrongValueError."""
-        if self.name == "hermes.command" and isinstance(raw, str):
+        if self.name in {"hermes.command", "memory.backup_command"} and isinstance(raw, str):
             raw = [raw]  # one program, its path may hold spaces
         try:
             value = msgspec.convert(raw, self.type)
@@ -91,7 +92,7 @@ class Key:
                 return int(text) if self.type is int else float(text)
             except ValueError:
                 return text
-        if self.name == "hermes.command":
+        if self.type == tuple[str, ...]:
             try:
                 return _words(text)
             except ValueError as error:
@@ -122,6 +123,29 @@ def _is_command(words: tuple[str, ...]) -> bool:
     return all("\0" not in word for word in words) and (not words or bool(words[0].strip()))
 
 
+def _are_words(words: tuple[str, ...]) -> bool:
+    return all(is_one_line(word) for word in words)
+
+
+def _is_pattern(text: str) -> bool:
+    """A pattern that matches nothing in particular would protect every entry, or none."""
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return is_one_line(text)
+
+
+def _is_backup(words: tuple[str, ...]) -> bool:
+    return _is_command(words) and (not words or any("{path}" in word for word in words[1:]))
+
+
+POLICIES = ("tags", "dual", "schema")
+"""The policies a plan can follow and apply."""
+
+_WORDS = 'a list of words, such as ["done", "merged"]'
+
+
 _RULES: Mapping[str, tuple[str, Callable[[Any], bool], tuple[str, ...]]] = {
     "operator": ("a name on one line", lambda name: is_one_line(name) and len(name) <= 80, ()),
     "hermes.command": ('a list of words, such as ["hermes"]', _is_command, ()),
@@ -134,6 +158,24 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool], tuple[str, ...]]] = {
         THEMES,
     ),
     "screen.side_pane": ("true or false", _any, ()),
+    "memory.home": ("a folder's path", lambda path: "\0" not in path, ()),
+    "memory.policy": ('"tags", "dual" or "schema"', lambda name: name in POLICIES, POLICIES),
+    "memory.p2_percent": ("a whole number from 1 to 100", lambda share: 1 <= share <= 100, ()),
+    "memory.working_days": (
+        "a whole number of days, from 0 to 36,500",
+        lambda days: 0 <= days <= 36_500,
+        (),
+    ),
+    "memory.finished_words": (_WORDS, _are_words, ()),
+    "memory.waiting_words": (_WORDS, _are_words, ()),
+    "memory.legacy_protect": ("a regular expression on one line", _is_pattern, ()),
+    "memory.legacy_stale": (_WORDS, _are_words, ()),
+    "memory.legacy_limit": ("a whole number, 1 or more", lambda limit: limit >= 1, ()),
+    "memory.backup_command": (
+        'a list of words with {path} in it, such as ["scp", "{path}", "tower:backups/"]',
+        _is_backup,
+        (),
+    ),
 }
 
 

@@ -43,6 +43,37 @@ class ScreenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     side_pane: bool = True
 
 
+class MemorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[memory]`: how hermes's long-term memory is reviewed (docs/memory.md).
+
+    `home`: a hermes home on this machine; empty: the one hermes would use. `policy`: what a plan
+    follows where nothing else is said. `p2_percent`: of the limit, over which P2 entries are
+    offered (rule M1). `working_days`: after which an entry of WORKING.md goes. `finished_words` and
+    `waiting_words` tell passing state from what lasts. `legacy_*` is the earlier pruner (rule M4).
+    `backup_command` runs after each write; `{path}` in it is the backup.
+    """
+
+    home: str = ""
+    policy: str = "tags"
+    p2_percent: int = 80
+    working_days: int = 7
+    finished_words: tuple[str, ...] = (
+        "complete",
+        "completed",
+        "done",
+        "finished",
+        "resolved",
+        "closed",
+        "shipped",
+        "merged",
+    )
+    waiting_words: tuple[str, ...] = ("waiting", "queued", "pending", "in progress")
+    legacy_protect: str = "rule|credentials|server|password|team"
+    legacy_stale: tuple[str, ...] = ("complete", "done", "resolved", "finished", "shipped")
+    legacy_limit: int = 7_000
+    backup_command: tuple[str, ...] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of it. `operator` is the operator's name; `keys` maps a command's id to its keys."""
 
@@ -52,4 +83,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hermes: HermesSettings = HermesSettings()
     timeouts: TimeoutSettings = TimeoutSettings()
     screen: ScreenSettings = ScreenSettings()
+    memory: MemorySettings = MemorySettings()
     keys: dict[str, str] = {}

@@ -1,0 +1,36 @@
+"""Reads the config of a hermes home, `config.yaml`; never writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from qterm.private import read_bounded
+
+_LIMIT = 16 << 20
+"""Bytes that are read; it is hermes's own file, so there is room."""
+
+
+def read_config(home: Path) -> Mapping[str, Any]:
+    """The config of this home; empty when there is none. Raises ValueError with a sentence."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    path = home / "config.yaml"
+    try:
+        text = read_bounded(path, limit=_LIMIT).decode("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8"
+        raise ValueError(f"{path} can't be read ({why}): mend it, or run `hermes setup`.") from None
+    try:
+        found = YAML(typ="safe").load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark is not None else ""
+        raise ValueError(f"{path} is broken{line}: mend it, or run `hermes setup`.") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is broken ({error}): mend it.") from None
+    return found if isinstance(found, dict) else {}
