@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,7 +44,7 @@ class Conversation:
 
     `owner` is this process. `home_cwd` is where each home turn gets an empty folder to run in
     (rule S8: hermes takes instructions from files it finds). `now` gives the local time with its
-    zone, `clock` seconds that never go back.
+    zone, `clock` seconds that never go back, `notes` the working notes of the home thread.
     """
 
     feed: FeedSource
@@ -54,6 +54,7 @@ class Conversation:
     home_cwd: Path
     now: Callable[[], datetime] = lambda: datetime.now().astimezone()
     clock: Callable[[], float] = time.monotonic
+    notes: Callable[[], Sequence[str]] = tuple
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, Exchange] = field(default_factory=dict)
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
@@ -197,7 +198,9 @@ class Conversation:
         return TaskThread(self.feed, self.way, self.settings, task, self.now)
 
     def _home(self, given: str | None = None) -> HomeThread:
-        return HomeThread(self.feed, self.way, self.settings, self.home_cwd, self.now, given)
+        return HomeThread(
+            self.feed, self.way, self.settings, self.home_cwd, self.now, given, self.notes
+        )
 
     async def _quiet(self, task_id: str) -> None:
         """Nothing of a task's thread runs or waits any more (S8)."""

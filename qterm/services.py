@@ -160,6 +160,7 @@ async def open_services(
     """Open the feed and put the parts together; hermes is not started. Raises FeedError."""
     from qterm.feed.owner import current_owner
     from qterm.feed.store import open_store
+    from qterm.memory.notes import working_notes
 
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
@@ -169,7 +170,14 @@ async def open_services(
         cache_dir=paths.cache_dir,
         environ=environ,
     )
-    conversation = Conversation(feed, way, settings, current_owner(), paths.home_cwd)
+    conversation = Conversation(
+        feed,
+        way,
+        settings,
+        current_owner(),
+        paths.home_cwd,
+        notes=lambda: working_notes(loaded, environ),
+    )
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     try:
         services.interrupted = tuple(await conversation.recover())

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from qterm import __version__
-from qterm.cli import about, completion, demo, doctor, feed, screen, talk, task
+from qterm.cli import about, completion, demo, doctor, feed, memory, screen, talk, task
 from qterm.cli.run import Invocation, run_command
 
 
@@ -64,6 +64,7 @@ for _command in (
     feed.delete,
     about.facts,
     about.mode,
+    memory.memory,
     doctor.doctor,
     demo.demo,
     completion.completion,

@@ -9,6 +9,9 @@ ERROR = 1
 USAGE = 2
 """The command line was not understood."""
 
+WORK_TO_DO = 2
+"""`qterm memory` only: nothing was written, and there is something to do."""
+
 NO_ANSWER = 3
 """The message is stored, but Q did not answer; standard error says why."""
 

@@ -104,7 +104,7 @@ def run_command(root: click.Command, arguments: list[str], invocation: Invocatio
     except click.ClickException as error:
         with show.complaining():
             error.show()
-        return exit_codes.USAGE if isinstance(error, click.UsageError) else exit_codes.ERROR
+        return _usage_code(error) if isinstance(error, click.UsageError) else exit_codes.ERROR
     except (click.Abort, KeyboardInterrupt):
         return exit_codes.INTERRUPTED
     except SystemExit as error:
@@ -119,6 +119,16 @@ def run_command(root: click.Command, arguments: list[str], invocation: Invocatio
             return exit_codes.ERROR
         return _internal_error(error, invocation)
     return exit_codes.OK
+
+
+def _usage_code(error: click.UsageError) -> int:
+    """The exit code of a usage error: its command's, or that of a group the command is in."""
+    context = error.ctx
+    while context is not None:
+        if (code := getattr(context.command, "usage_exit_code", None)) is not None:
+            return int(code)
+        context = context.parent
+    return exit_codes.USAGE
 
 
 def _is_printing(error: OSError) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from pathlib import Path
 from qterm.context import QContext, reading_limit
 from qterm.feed.source import FeedSource
 from qterm.hermes.way import Failed, HermesWay, Outcome
-from qterm.model import Degraded, Turn
+from qterm.model import Degraded, Fact, Mode, Turn
 from qterm.private import private_folder
 from qterm.settings.schema import Settings
 from qterm.threads.thread import Composed, render
@@ -27,7 +27,8 @@ CONTEXT_SECONDS = 2.0
 @dataclass(slots=True)
 class HomeThread:
     """The home thread. `given` is the context that came with the frame (rule F1), None for none;
-    `home_cwd` is where each turn gets an empty folder (rule S8)."""
+    `home_cwd` is where each turn gets an empty folder (rule S8). `notes` reads the working notes,
+    newest first (rule M5); it is called in a worker thread."""
 
     feed: FeedSource
     way: HermesWay
@@ -35,6 +36,7 @@ class HomeThread:
     home_cwd: Path
     now: Callable[[], datetime]
     given: str | None = None
+    notes: Callable[[], Sequence[str]] = tuple
     is_task: bool = False
     session: str | None = None
 
@@ -52,9 +54,12 @@ class HomeThread:
         caps = self.settings.caps
         turns, older = await self.feed.transcript(None, limit=caps.turns, chars=reading_limit(caps))
         facts, mode = await self.feed.facts(), await self.feed.mode()
-        return await asyncio.to_thread(
-            render, self.settings, turns, facts, mode, now=self.now(), older=older
-        )
+        return await asyncio.to_thread(self._render, turns, facts, mode, older)
+
+    def _render(
+        self, turns: list[Turn], facts: list[Fact], mode: Mode | None, older: int
+    ) -> QContext:
+        return render(self.settings, turns, facts, mode, self.notes(), now=self.now(), older=older)
 
     async def compose(self, text: str) -> Composed:
         """Block and message, or the bare message (rules C2, C6, F1)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -75,6 +76,7 @@ def render(
     turns: list[Turn],
     facts: list[Fact],
     mode: Mode | None,
+    notes: Sequence[str] = (),
     *,
     now: datetime,
     older: int,
@@ -84,6 +86,7 @@ def render(
         turns,
         facts,
         mode,
+        notes,
         labels={persona.key: persona.label for persona in settings.personas},
         operator=settings.operator,
         now=now,

@@ -1,0 +1,166 @@
+"""`qterm memory tag`, `add`, `edit`, `delete`, `clean` and `migrate`: changes by hand."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from qterm.cli import exit_codes, memory_show, show
+from qterm.cli.memory_run import (
+    Place,
+    ask,
+    ask_about_p1,
+    index_of,
+    memory_book,
+    place_options,
+    report,
+    yes_option,
+)
+from qterm.cli.run import Invocation
+from qterm.cli.talk import text_of
+
+NUMBER = click.argument("number", metavar="N", type=int)
+
+
+@click.command()
+@click.argument("number", metavar="[N]", type=int, required=False)
+@click.argument(
+    "priority",
+    metavar="[P1|P2|P3|none]",
+    type=click.Choice(["P1", "P2", "P3", "none"], case_sensitive=False),
+    required=False,
+)
+@click.option("--suggested", is_flag=True, help="Show the suggested tags; with --yes accept them.")
+@yes_option
+@place_options
+@click.pass_obj
+def tag(
+    invocation: Invocation,
+    number: int | None,
+    priority: str | None,
+    suggested: bool,
+    yes: bool,
+    place: Place,
+) -> None:
+    """Tag entry N as P1 (never pruned), P2 or P3 (goes first), or take its tag away.
+
+    With --suggested: what each entry without a tag might deserve, with the rule that fired; nothing
+    is written unless --yes accepts them all.
+    """
+    from qterm.memory.tags import Priority, suggest
+
+    if suggested == (number is not None) or (number is not None and priority is None):
+        raise click.UsageError("Give a number and a tag, or --suggested.")
+    with memory_book(invocation, place.home) as book:
+        look = book.look(place.store)
+        if number is not None:
+            index = index_of(look, number)
+            ask_about_p1(look, [index], "Change the tag of", yes=yes)
+            wanted = None if priority == "none" else Priority(str(priority))
+            report(book, book.tag(look, {index: wanted}), place.as_json)
+            return
+        found = {
+            index: suggestion
+            for index, text in enumerate(look.entries)
+            if (suggestion := suggest(text, book.settings))
+        }
+        if not (place.as_json and yes):
+            memory_show.print_suggestions(look, found, place.as_json)
+        if yes and found:
+            wanted_tags = {index: suggestion.priority for index, suggestion in found.items()}
+            report(book, book.tag(look, wanted_tags), place.as_json)
+
+
+@click.command()
+@click.argument("text")
+@place_options
+@click.pass_obj
+def add(invocation: Invocation, text: str, place: Place) -> None:
+    """Add an entry at the end; `-` reads standard input."""
+    text = text_of(text)
+    with memory_book(invocation, place.home) as book:
+        report(book, book.add(book.look(place.store), text), place.as_json)
+
+
+@click.command()
+@NUMBER
+@click.argument("text")
+@yes_option
+@place_options
+@click.pass_obj
+def edit(invocation: Invocation, number: int, text: str, yes: bool, place: Place) -> None:
+    """Put TEXT in the place of entry N; `-` reads standard input. The old text is archived."""
+    text = text_of(text)
+    with memory_book(invocation, place.home) as book:
+        look = book.look(place.store)
+        index = index_of(look, number)
+        ask_about_p1(look, [index], "Change", yes=yes)
+        report(book, book.edit(look, {index: text}), place.as_json)
+
+
+@click.command()
+@click.argument("numbers", metavar="N…", type=int, nargs=-1, required=True)
+@click.option("--allow-empty", is_flag=True, help="The file may end up without an entry.")
+@yes_option
+@place_options
+@click.pass_obj
+def delete(
+    invocation: Invocation, numbers: tuple[int, ...], allow_empty: bool, yes: bool, place: Place
+) -> None:
+    """Take entries out of the file. They are archived; `qterm memory restore` brings them back."""
+    with memory_book(invocation, place.home) as book:
+        look = book.look(place.store)
+        indexes = [index_of(look, number) for number in numbers]
+        ask_about_p1(look, indexes, "Delete", yes=yes)
+        report(book, book.delete(look, indexes, allow_empty=allow_empty), place.as_json)
+
+
+@click.command()
+@yes_option
+@place_options
+@click.pass_obj
+def clean(invocation: Invocation, yes: bool, place: Place) -> None:
+    """Mend what keeps hermes from changing a file: blank entries, stray space, doubles.
+
+    Without --yes it only shows what would change, and exits with 2 when there is something.
+    """
+    from qterm.memory.book import can_be_cleaned
+
+    with memory_book(invocation, place.home) as book:
+        look = book.look(place.store)
+        entries, gone = book.cleaned(look)
+        if not yes or not place.as_json:
+            memory_show.print_cleaning(look, entries, gone, book, as_json=place.as_json)
+        if yes:
+            report(book, book.clean(look), place.as_json)
+        elif can_be_cleaned(look):
+            sys.exit(exit_codes.WORK_TO_DO)
+
+
+@click.command()
+@click.option(
+    "--to", "form", type=click.Choice(["schema", "tags"]), required=True, help="Which form."
+)
+@yes_option
+@place_options
+@click.pass_obj
+def migrate(invocation: Invocation, form: str, yes: bool, place: Place) -> None:
+    """Turn tagged entries into typed ones (schema), or back; shows what it costs and what is lost.
+
+    Without --yes it only shows that, and exits with 2 when there is something to do.
+    """
+    with memory_book(invocation, place.home) as book:
+        look, found = book.migration(place.store, form)
+        if not (yes and place.as_json):
+            memory_show.print_migration(look, found, form, as_json=place.as_json)
+        if found.entries == look.entries:
+            if yes and place.as_json:
+                report(book, (), place.as_json)
+            return
+        if not yes:
+            if not place.as_json:
+                show.out(f"`qterm memory migrate --to {form} --yes` does it.")
+            sys.exit(exit_codes.WORK_TO_DO)
+        ask("Write this?", yes=yes)
+        report(book, book.migrate(look, form), place.as_json)

@@ -1,0 +1,129 @@
+"""`qterm memory restore` and `archive`: what was removed, and how it comes back (rule M3)."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from qterm.cli import memory_show, show
+from qterm.cli.memory_run import (
+    STORES,
+    ask,
+    home_option,
+    index_of,
+    json_option,
+    memory_book,
+    report,
+    store_name,
+    yes_option,
+)
+from qterm.cli.run import Invocation, Refused
+
+
+@click.command()
+@click.argument("entry_id", metavar="[ID]", required=False)
+@click.option("--backup", metavar="HASH", help="A whole file, as `archive backups` names it.")
+@click.option(
+    "--working", "number", type=int, metavar="N", help="Entry N of WORKING.md, back to MEMORY.md."
+)
+@click.option("--store", type=click.Choice(STORES), help="The file that --backup replaces.")
+@yes_option
+@home_option
+@json_option
+@click.pass_obj
+def restore(
+    invocation: Invocation,
+    entry_id: str | None,
+    backup: str | None,
+    number: int | None,
+    store: str | None,
+    yes: bool,
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """Bring one archived entry back (ID as `qterm memory archive` shows it), or a whole file."""
+    if sum(given is not None for given in (entry_id, backup, number)) != 1:
+        raise click.UsageError("Give the ID of an entry, --backup or --working, one of them.")
+    from qterm.memory.stores import StoreName
+
+    with memory_book(invocation, home) as book:
+        if entry_id is not None:
+            report(book, book.restore(book.archive.find(entry_id)), as_json)
+        elif number is not None:
+            look = book.look(StoreName.WORKING)
+            report(book, book.bring_back(look, index_of(look, number)), as_json)
+        else:
+            found, data = book.backup(str(backup), store_name(store))
+            look = book.look(found)
+            ask(f"Put the backup in the place of {look.snapshot.path}?", yes=yes)
+            report(book, book.restore_backup(look, data), as_json)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--store", type=click.Choice(STORES), help="Only those of one file.")
+@click.option("-n", "count", type=click.IntRange(min=1), help="The newest N.")
+@home_option
+@json_option
+@click.pass_context
+def archive(
+    context: click.Context, store: str | None, count: int | None, home: Path | None, as_json: bool
+) -> None:
+    """Show what was removed or replaced: when, by what and why, newest last."""
+    if context.invoked_subcommand is not None:
+        context.meta["memory-home"] = home
+        return
+    invocation: Invocation = context.obj
+    with memory_book(invocation, home) as book:
+        found = book.archive.removed(store_name(store))
+        if count is not None:
+            found = found[-count:]
+        if as_json:
+            show.out_json({"removed": found})
+        else:
+            memory_show.print_archive(found)
+
+
+@archive.command()
+@home_option
+@json_option
+@click.pass_context
+def backups(context: click.Context, home: Path | None, as_json: bool) -> None:
+    """Show the whole files that were kept, newest first."""
+    with memory_book(context.obj, home or context.meta.get("memory-home")) as book:
+        found = book.archive.backups()
+        if as_json:
+            show.out_json({"backups": found})
+        else:
+            memory_show.print_backups(found)
+
+
+_AGE = re.compile(r"(\d{1,5})([dwy])")
+_DAYS = {"d": 1, "w": 7, "y": 365}
+
+
+@archive.command()
+@click.option("--older-than", "age", required=True, metavar="AGE", help="Such as 90d, 12w or 2y.")
+@yes_option
+@home_option
+@json_option
+@click.pass_context
+def prune(context: click.Context, age: str, yes: bool, home: Path | None, as_json: bool) -> None:
+    """Delete archived entries and backups for good; nothing else of qterm's ever does."""
+    match = _AGE.fullmatch(age.strip())
+    if match is None:
+        raise click.BadParameter("give days, weeks or years: 90d, 12w or 2y.", param_hint="AGE")
+    days = int(match[1]) * _DAYS[match[2]]
+    with memory_book(context.obj, home or context.meta.get("memory-home")) as book:
+        try:
+            before = book.now() - timedelta(days=days)
+        except OverflowError:
+            raise Refused(f"{age} is longer than there have been days.") from None
+        ask(f"Delete for good what was archived before {before:%d %B %Y}?", yes=yes)
+        entries, files, size = book.archive.prune(before)
+        if as_json:
+            show.out_json({"entries": entries, "backups": files, "bytes": size})
+        else:
+            show.out(f"Deleted: {entries} entries and {files} backups ({size:,} bytes).")

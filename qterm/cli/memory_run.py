@@ -1,0 +1,178 @@
+"""What the memory commands share: their options, opening the memory, asking, and reporting."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from qterm.cli import exit_codes, show
+from qterm.cli.run import Invocation, Refused
+
+if TYPE_CHECKING:
+    from qterm.memory.book import Look, MemoryBook
+    from qterm.memory.stores import StoreName
+    from qterm.memory.writer import Written
+
+F = TypeVar("F", bound=Callable[..., Any])
+STORES = ("memory", "user", "working")
+
+
+class MemoryGroup(click.Group):
+    """The memory commands: a usage error is an error, since 2 means that there is work to do."""
+
+    usage_exit_code = exit_codes.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which file of which hermes home, and whether the answer is JSON."""
+
+    store: StoreName
+    home: Path | None
+    as_json: bool
+
+
+def place_options(command: F) -> F:
+    """`--store`, `--home` and `--json`, as one argument `place`."""
+
+    @wraps(command)
+    def call(*args: Any, store: str, home: Path | None, as_json: bool, **others: Any) -> Any:
+        from qterm.memory.stores import StoreName
+
+        return command(*args, place=Place(StoreName(store), home, as_json), **others)
+
+    return cast("F", _STORE(home_option(json_option(call))))
+
+
+_STORE = click.option(
+    "--store",
+    type=click.Choice(STORES),
+    default="memory",
+    show_default=True,
+    help="MEMORY.md (Q's notes), USER.md (about you) or WORKING.md (passing things).",
+)
+
+
+def home_option(command: F) -> F:
+    """`--home`."""
+    return click.option(
+        "--home",
+        type=click.Path(path_type=Path, readable=False),
+        metavar="DIR",
+        help="The hermes home; else the one hermes would use.",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    """`--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def yes_option(command: F) -> F:
+    """`--yes`."""
+    return click.option("--yes", is_flag=True, help="Do not ask.")(command)
+
+
+@contextmanager
+def memory_book(invocation: Invocation, home: Path | None) -> Iterator[MemoryBook]:
+    """The memory of a hermes home; what can't be done becomes one sentence and exit code 1."""
+    from qterm.memory.errors import MemoryFault
+    from qterm.memory.opening import open_memory
+
+    try:
+        yield open_memory(invocation.load(), invocation.environ, home=home)
+    except MemoryFault as error:
+        raise Refused(str(error)) from error
+
+
+def store_name(store: str | None) -> StoreName | None:
+    """The store of an option that may be left out."""
+    from qterm.memory.stores import StoreName
+
+    return StoreName(store) if store else None
+
+
+def index_of(look: Look, number: int) -> int:
+    """An entry's place in its store, from 0, by its number in `qterm memory list`."""
+    if not 1 <= number <= len(look.entries):
+        raise Refused(
+            f"{look.store.file_name} has no entry {number}: `qterm memory list` shows the numbers."
+        )
+    return number - 1
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Ask, unless `--yes` was given; without a terminal nothing is done without it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Refused("Nobody is there to ask: add --yes, if that is what you want.")
+    click.confirm(question, abort=True, err=True)
+
+
+def ask_about_p1(look: Look, indexes: Sequence[int], what: str, *, yes: bool) -> None:
+    """Changing a P1 entry by hand asks once (memory.md)."""
+    from qterm.memory.book import is_asked_for
+
+    for index in is_asked_for(look, indexes):
+        show.diagnostic(f"Entry {index + 1} is P1: {look.entries[index]}")
+    if is_asked_for(look, indexes):
+        ask(f"{what} what is tagged P1?", yes=yes)
+
+
+def report(book: MemoryBook, written: Sequence[Written], as_json: bool) -> None:
+    """Say what was written, run the operator's backup command, and say what came of that."""
+    complaints = [complaint for each in written if (complaint := _copy_off(book, each))]
+    if as_json:
+        show.out_json(
+            {"written": [written_json(each) for each in written], "backupCommand": complaints}
+        )
+    elif not written:
+        show.out("Nothing to write: the file is as it should be.")
+    for each in written if not as_json else ():
+        show.out(f"Written: {each.path}")
+        if each.backup is not None:
+            show.out(f"  as it was: {each.backup}")
+        if each.removed:
+            show.out(f"  archived: {', '.join(each.removed)} (`qterm memory restore ID`)")
+    for complaint in complaints:
+        show.diagnostic(complaint)
+    for store in {each.store for each in written}:
+        _warn_of_limit(book, store)
+
+
+def written_json(written: Written) -> dict[str, Any]:
+    """A write in the documented form (docs/command-line.md, *JSON*)."""
+    return {
+        "store": written.store.value,
+        "path": str(written.path),
+        "before": written.before or None,
+        "after": written.after,
+        "backup": str(written.backup) if written.backup else None,
+        "archived": list(written.removed),
+    }
+
+
+def _copy_off(book: MemoryBook, written: Written) -> str | None:
+    from qterm.memory.writer import run_backup_command
+
+    command = book.settings.backup_command
+    if not command or written.backup is None:
+        return None
+    return run_backup_command(command, written.backup)
+
+
+def _warn_of_limit(book: MemoryBook, store: StoreName) -> None:
+    look = book.look(store)
+    if look.limit is not None and look.document.size > look.limit.chars:
+        show.diagnostic(
+            f"{look.store.file_name} is over its limit ({look.document.size:,} of "
+            f"{look.limit.chars:,} characters): until it is shorter, hermes adds nothing to it."
+        )

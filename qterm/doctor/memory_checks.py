@@ -1,0 +1,87 @@
+"""Looks at hermes's memory and at what qterm keeps of it; reads only (rule M2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qterm.doctor.check import Check, State
+from qterm.doctor.store_checks import size
+from qterm.memory.book import Look, MemoryBook
+from qterm.memory.errors import MemoryFault
+from qterm.memory.opening import open_memory
+from qterm.memory.stores import StoreName
+from qterm.settings.load import Loaded
+
+
+def memory_checks(loaded: Loaded, environ: Mapping[str, str]) -> list[Check]:
+    """MEMORY.md and USER.md, and the size of the backups and the archive."""
+    try:
+        book = open_memory(loaded, environ)
+    except MemoryFault as error:
+        return [Check("memory", "memory", State.INFO, str(error))]
+    checks = [_store(book, store) for store in (StoreName.MEMORY, StoreName.USER)]
+    return [*checks, _kept(book)]
+
+
+def _store(book: MemoryBook, store: StoreName) -> Check:
+    path = book.folder.path(store)
+    name, details = f"memory.{store.value}", {"path": str(path)}
+    try:
+        look = book.look(store)
+    except MemoryFault as error:
+        return Check(name, store.file_name, State.FAIL, str(error), f"Mend {path}.", details)
+    return _found(look, name, book.hermes_line, details)
+
+
+def _found(look: Look, name: str, line: str, details: Mapping[str, object]) -> Check:
+    snapshot, title, limit = look.snapshot, look.store.file_name, look.limit
+    if not snapshot.exists:
+        sentence = f"{snapshot.path} is not there yet: hermes makes it when it notes something."
+        return Check(name, title, State.INFO, sentence, details=details)
+    if not snapshot.is_text:
+        sentence = f"{snapshot.path} is not UTF-8: hermes reads nothing of it."
+        return Check(name, title, State.WARN, sentence, "Save it as UTF-8.", details)
+    used, count = look.document.size, len(look.entries)
+    most = limit.chars if limit else 0
+    default = ", default" if limit and limit.is_default else ""
+    sentence = f"{snapshot.path}: {count} entries, {used:,} of {most:,} characters{default}."
+    details = {**details, "entries": count, "size": used, "limit": most}
+    if limit and limit.problem:
+        mend = f"Set memory.{look.store.value}_char_limit in hermes's config.yaml."
+        return Check(name, title, State.WARN, f"{sentence} {limit.problem}", mend, details)
+    if refused := look.refusals(line):
+        hermes = "hermes" if line else "hermes 0.19"
+        sentence = f"{sentence} {hermes} can't change it: {refused[0].sentence}."
+        mend = "See `qterm memory list`; `qterm memory clean` mends the layout."
+        return Check(name, title, State.WARN, sentence, mend, details)
+    if used > most:
+        mend = "See what could go: `qterm memory plan`."
+        return Check(
+            name, title, State.WARN, f"{sentence} hermes adds nothing more.", mend, details
+        )
+    return Check(name, title, State.OK, sentence, details=details)
+
+
+def _kept(book: MemoryBook) -> Check:
+    folder = book.archive.folder
+    try:
+        kept = book.archive.size()
+    except (MemoryFault, OSError) as error:
+        sentence = f"{folder} can't be read ({error})."
+        return Check(
+            "memory.archive", "archive", State.FAIL, sentence, f"Mend the mode of {folder}."
+        )
+    details = {
+        "path": str(folder),
+        "bytes": kept.bytes,
+        "entries": kept.entries,
+        "backups": kept.backups,
+    }
+    if not kept.bytes:
+        sentence = f"Nothing was removed from the memory yet; it would be kept in {folder}."
+        return Check("memory.archive", "archive", State.INFO, sentence, details=details)
+    sentence = (
+        f"{folder} keeps {kept.entries:,} removed entries and {kept.backups:,} backups "
+        f"({size(kept.bytes)}); `qterm memory archive prune` makes room by hand."
+    )
+    return Check("memory.archive", "archive", State.OK, sentence, details=details)

@@ -1,0 +1,406 @@
+"""Reviews the memory of one hermes home: looks, plans, and every change, by the one way to write.
+
+What the faces use; synchronous, so a screen calls it in a worker thread. Every change is bound to
+the `Look` it was made from: if the file has changed since, nothing is written (rule M6).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from qterm.memory import tags
+from qterm.memory.archive import Archive, Removed
+from qterm.memory.entries import Fault, FaultKind, decode, faults, parse
+from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
+from qterm.memory.files import MemoryFolder, Snapshot
+from qterm.memory.limits import Limit, limits
+from qterm.memory.plan import BoundFile, Plan, check, check_before_reading, make_plan
+from qterm.memory.policies.dual import unstamp
+from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
+from qterm.memory.proposal import NO_TICKS, Action, Proposal, Ticks
+from qterm.memory.schema import Migration, to_schema, to_tags
+from qterm.memory.stores import Document, StoreName
+from qterm.memory.tags import Priority
+from qterm.memory.writer import Change, Gone, Written, write
+from qterm.settings.keys import POLICIES
+from qterm.settings.schema import MemorySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A store as it was when it was looked at. `limit` is None for WORKING.md."""
+
+    snapshot: Snapshot
+    limit: Limit | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def store(self) -> StoreName:
+        """Which store it is."""
+        return self.snapshot.store
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The entries, in the file's order."""
+        return self.snapshot.entries
+
+    @property
+    def document(self) -> Document:
+        """The entries as the policies take them."""
+        return Document(self.store, self.entries, self.limit.chars if self.limit else None)
+
+    def refusals(self, line: str) -> list[Fault]:
+        """Why this hermes line (`0.19`, `0.22`; empty: not known) can't change the file."""
+        return [fault for fault in self.faults if (line or "0.19") in fault.refused_by]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan and the looks it is bound to, in the plan's order."""
+
+    plan: Plan
+    proposal: Proposal
+    looks: tuple[Look, ...]
+
+
+class MemoryBook:
+    """The memory of the hermes home `home`; backups and archive lie in `archive`'s folder.
+
+    `now` gives the time with its zone; `seconds` is how long a lock is waited for. Every method
+    raises a MemoryFault with one sentence where something can't be done.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        archive: Archive,
+        settings: MemorySettings,
+        *,
+        now: Callable[[], datetime],
+        hermes_line: str = "",
+        seconds: float = 5.0,
+    ) -> None:
+        self.folder = MemoryFolder(home)
+        self.archive = archive
+        self.settings = settings
+        self.now = now
+        self.hermes_line = hermes_line
+        self.seconds = seconds
+
+    @property
+    def home(self) -> Path:
+        """The hermes home."""
+        return self.folder.home
+
+    # Looking: nothing is written (rule M2).
+
+    def look(self, store: StoreName) -> Look:
+        """Read a store. A file that is not UTF-8 is shown, and can't be changed."""
+        snapshot = self.folder.read(store)
+        limit = limits(self.home).get(store)
+        found = (
+            faults(snapshot.text, snapshot.entries, limit.chars if limit else None)
+            if snapshot.text is not None
+            else []
+        )
+        return Look(snapshot, limit, tuple(found))
+
+    def preview(
+        self,
+        policy: str,
+        store: StoreName = StoreName.MEMORY,
+        *,
+        ticks: Ticks = NO_TICKS,
+        today: date | None = None,
+    ) -> Preview:
+        """What a policy would do, with these ticks; the day is today unless given."""
+        looks = tuple(self._text(each) for each in self._stores(policy, store))
+        return self._preview(policy, looks, ticks, today or self.now().date())
+
+    def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
+        """What every policy would do with the same file."""
+        looks = [self._text(store)]
+        if store is StoreName.MEMORY:
+            looks.append(self._text(StoreName.WORKING))
+        documents = [look.document for look in looks]
+        return looks[0], compare(documents, self.settings, self.now().date())
+
+    def migration(self, store: StoreName, form: str) -> tuple[Look, Migration]:
+        """What turning a store into `schema` or back into `tags` would do and cost (rule M5)."""
+        look = self._text(store)
+        if store is StoreName.WORKING:
+            raise Refused("WORKING.md keeps its own form: migrate memory or user.")
+        if form == "schema":
+            return look, to_schema(look.entries, self.settings)
+        return look, to_tags(look.entries)
+
+    def _stores(self, policy: str, store: StoreName) -> tuple[StoreName, ...]:
+        return (store, StoreName.WORKING) if policy == "dual" else (store,)
+
+    def _text(self, store: StoreName) -> Look:
+        look = self.look(store)
+        if not look.snapshot.is_text:
+            raise Unreadable(
+                f"{look.snapshot.path} is not UTF-8, so it can only be shown: save it as UTF-8 "
+                "with an editor first."
+            )
+        return look
+
+    def _preview(self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date) -> Preview:
+        proposal = propose(policy, [look.document for look in looks], self.settings, today, ticks)
+        if stray := stray_ticks(proposal, ticks):
+            store, index = stray[0]
+            raise Refused(_stray(proposal, store, index))
+        plan = make_plan(
+            proposal,
+            [BoundFile(str(look.snapshot.path), look.snapshot.sha256) for look in looks],
+            home=str(self.home),
+            settings=self.settings,
+            today=today,
+            ticks=ticks,
+            made_at=self.now(),
+        )
+        return Preview(plan, proposal, tuple(looks))
+
+    # Changing: each goes through `write`.
+
+    def apply(self, plan: Plan, *, allow_empty: bool = False) -> tuple[Written, ...]:
+        """Do what a plan shows, or nothing (rule M2). `allow_empty`: a store may end up empty."""
+        check_before_reading(
+            plan,
+            home=str(self.home),
+            settings=self.settings,
+            today=self.now().date(),
+            policies=POLICIES,
+        )
+        stores = [planned.store for planned in plan.stores]
+        if not stores or tuple(stores) != self._stores(plan.policy, stores[0]):
+            raise Refused("This plan's files are not those of its policy. Make a new plan.")
+        looks = tuple(self._text(store) for store in stores)
+        for planned, look in zip(plan.stores, looks, strict=True):
+            if planned.sha256 != look.snapshot.sha256:
+                raise ChangedMeanwhile(
+                    f"{look.snapshot.path} has changed since the plan was made: nothing was "
+                    "written. Make a new plan: `qterm memory plan`."
+                )
+        found = self._preview(plan.policy, looks, plan.ticks.ticks(), plan.today)
+        check(plan, found.plan)
+        if not allow_empty:
+            _see_that_none_is_emptied(found.proposal)
+        return self._apply(found)
+
+    def _apply(self, preview: Preview) -> tuple[Written, ...]:
+        proposal, changes = preview.proposal, []
+        for look in preview.looks:
+            gone = tuple(
+                Gone(made.index, look.entries[made.index], made.reason)
+                for made in proposal.decisions
+                if made.ticked and made.store is look.store
+            )
+            left = proposal.left(look.store).entries
+            if left != look.entries:
+                changes.append(Change(look.snapshot, left, gone))
+        # The one that takes entries in goes first: a crash doubles an entry, and loses none.
+        changes.sort(key=lambda change: change.snapshot.store is not StoreName.WORKING)
+        return self._write(changes, f"apply {preview.plan.policy}")
+
+    def add(self, look: Look, text: str) -> tuple[Written, ...]:
+        """Put an entry at the end."""
+        text = text.strip()
+        if not text:
+            raise Refused("An entry needs some words.")
+        if text in look.entries:
+            raise Refused(
+                f"{look.store.file_name} has that entry already: it is number "
+                f"{look.entries.index(text) + 1}."
+            )
+        return self._change(look, (*look.entries, text), (), "add")
+
+    def edit(
+        self, look: Look, texts: Mapping[int, str], *, by: str = "edit"
+    ) -> tuple[Written, ...]:
+        """Put other texts in the place of entries, by index from 0."""
+        entries, gone = list(look.entries), []
+        for index, text in texts.items():
+            stripped = text.strip()
+            if not stripped:
+                raise Refused(f"Entry {index + 1} would be blank: delete it instead.")
+            if stripped != entries[index]:
+                reason = f"replaced ({by})"
+                gone.append(Gone(index, entries[index], reason, replaced_by=stripped))
+                entries[index] = stripped
+        return self._change(look, tuple(entries), tuple(gone), by)
+
+    def tag(self, look: Look, priorities: Mapping[int, Priority | None]) -> tuple[Written, ...]:
+        """Give entries, by index from 0, another tag, or none."""
+        texts = {}
+        for index, priority in priorities.items():
+            try:
+                texts[index] = tags.retag(look.entries[index], priority)
+            except ValueError:
+                raise Refused(f"Entry {index + 1} is only a tag: delete it instead.") from None
+        return self.edit(look, texts, by="tag")
+
+    def delete(
+        self, look: Look, indexes: Sequence[int], *, allow_empty: bool = False
+    ) -> tuple[Written, ...]:
+        """Take entries out, by index from 0."""
+        going = set(indexes)
+        entries = tuple(text for index, text in enumerate(look.entries) if index not in going)
+        if not entries and not allow_empty:
+            raise Refused(_emptied(look.store))
+        gone = tuple(
+            Gone(index, look.entries[index], "deleted by the operator") for index in sorted(going)
+        )
+        return self._change(look, entries, gone, "delete")
+
+    def cleaned(self, look: Look) -> tuple[tuple[str, ...], tuple[Gone, ...]]:
+        """What cleaning would leave, and what would go: later doubles, a byte order mark."""
+        entries: list[str] = []
+        gone: list[Gone] = []
+        seen: dict[str, int] = {}
+        for index, text in enumerate(look.entries):
+            clean = text.removeprefix("\ufeff").strip() if index == 0 else text
+            if not clean or clean in seen:
+                first = seen.get(clean, 0) + 1
+                gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
+                continue
+            if clean != text:
+                gone.append(Gone(index, text, "a byte order mark in front", replaced_by=clean))
+            seen[clean] = index
+            entries.append(clean)
+        return tuple(entries), tuple(gone)
+
+    def clean(self, look: Look) -> tuple[Written, ...]:
+        """Write the file so that hermes can change it: the layout, doubles, a byte order mark."""
+        entries, gone = self.cleaned(look)
+        return self._change(look, entries, gone, "clean")
+
+    def migrate(self, look: Look, form: str) -> tuple[Written, ...]:
+        """Turn a store into `schema`, or back into `tags`."""
+        found = (
+            to_schema(look.entries, self.settings) if form == "schema" else to_tags(look.entries)
+        )
+        gone = tuple(
+            Gone(index, old, f"migrated to {form}", replaced_by=new)
+            for index, (old, new) in enumerate(zip(look.entries, found.entries, strict=True))
+            if old != new
+        )
+        return self._change(look, found.entries, gone, f"migrate to {form}")
+
+    def _change(
+        self, look: Look, entries: tuple[str, ...], gone: tuple[Gone, ...], by: str
+    ) -> tuple[Written, ...]:
+        return self._write([Change(look.snapshot, entries, gone)], by)
+
+    def _write(self, changes: Sequence[Change], by: str) -> tuple[Written, ...]:
+        return write(
+            self.folder, self.archive, changes, by=by, now=self.now(), seconds=self.seconds
+        )
+
+    # Bringing back (rule M3).
+
+    def restore(self, removed: Removed) -> tuple[Written, ...]:
+        """Bring one archived entry back, to where it was; a text that took its place leaves."""
+        look = self._text(removed.store)
+        if removed.text in look.entries:
+            number = look.entries.index(removed.text) + 1
+            raise Refused(f"{look.store.file_name} has that entry already: it is number {number}.")
+        entries, gone = list(look.entries), []
+        new = removed.replaced_by
+        if new is not None and new in entries:
+            index = entries.index(new)
+            entries[index] = removed.text
+            reason = "the earlier text was restored"
+            gone.append(Gone(index, new, reason, replaced_by=removed.text))
+        else:
+            entries.insert(min(removed.index, len(entries)), removed.text)
+        changes = [Change(look.snapshot, tuple(entries), tuple(gone))]
+        if removed.by == "apply dual" and removed.store is StoreName.MEMORY:
+            changes += self._out_of_working(removed.text)
+        return self._write(changes, "restore")
+
+    def bring_back(self, look: Look, index: int) -> tuple[Written, ...]:
+        """Move an entry of WORKING.md back to the end of MEMORY.md; its stamp goes (rule M5)."""
+        text = unstamp(look.entries[index])
+        memory = self._text(StoreName.MEMORY)
+        changes = []
+        if text not in memory.entries:
+            changes.append(Change(memory.snapshot, (*memory.entries, text), ()))
+        left = (*look.entries[:index], *look.entries[index + 1 :])
+        gone = Gone(index, look.entries[index], "brought back to MEMORY.md")
+        return self._write([*changes, Change(look.snapshot, left, (gone,))], "restore")
+
+    def _out_of_working(self, text: str) -> list[Change]:
+        working = self._text(StoreName.WORKING)
+        for index, entry in enumerate(working.entries):
+            if unstamp(entry) == text:
+                left = (*working.entries[:index], *working.entries[index + 1 :])
+                gone = Gone(index, entry, "brought back to MEMORY.md")
+                return [Change(working.snapshot, left, (gone,))]
+        return []
+
+    def backup(self, name: str, store: StoreName | None = None) -> tuple[StoreName, bytes]:
+        """A backup by the beginning of its hash: the file it was of (or `store`), and its bytes."""
+        data = self.archive.read_backup(name)
+        digest = hashlib.sha256(data).hexdigest()
+        stores = {kept.store for kept in self.archive.backups() if kept.sha256 == digest}
+        found = store or (stores.pop() if len(stores) == 1 else None)
+        if found is None:
+            raise Refused(
+                "That backup is of more than one file, or of none: say which with --store."
+            )
+        return found, data
+
+    def restore_backup(self, look: Look, data: bytes) -> tuple[Written, ...]:
+        """Bring a whole file back, byte for byte; what is there now is kept as a backup."""
+        try:
+            entries = parse(decode(data))
+        except UnicodeDecodeError:
+            raise Refused(
+                "That backup is not UTF-8: copy it by hand, if that is what you want."
+            ) from None
+        left = list(entries)
+        gone = []
+        for index, text in enumerate(look.entries):
+            if text in left:
+                left.remove(text)
+            else:
+                gone.append(Gone(index, text, "the whole file was restored"))
+        return self._write([Change(look.snapshot, entries, tuple(gone), data)], "restore backup")
+
+
+def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
+    """Those of the entries that are P1: changing one by hand asks once."""
+    return [index for index in indexes if tags.tag_of(look.entries[index]) is Priority.P1]
+
+
+def can_be_cleaned(look: Look) -> list[Fault]:
+    """What cleaning a file would mend."""
+    return [fault for fault in look.faults if fault.kind is not FaultKind.TOO_LONG]
+
+
+def _see_that_none_is_emptied(proposal: Proposal) -> None:
+    for old, new in zip(proposal.documents, proposal.after, strict=True):
+        if old.entries and not new.entries:
+            raise Refused(_emptied(old.store))
+
+
+def _emptied(store: StoreName) -> str:
+    return (
+        f"This would leave {store.file_name} empty: nothing was written. If that is what you want, "
+        "say so with --allow-empty."
+    )
+
+
+def _stray(proposal: Proposal, store: StoreName, index: int) -> str:
+    name, number = store.file_name, index + 1
+    for decision in proposal.decisions:
+        if (decision.store, decision.index) == (store, index):
+            action = {Action.KEEP: "kept", Action.OFFER: "only offered"}.get(decision.action, "")
+            return f"Entry {number} of {name} is {action} ({decision.reason}): it can't be ticked."
+    return f"{name} has no entry {number}."

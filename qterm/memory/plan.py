@@ -1,0 +1,220 @@
+"""A plan: a proposal that can be saved and applied later, bound to the files' bytes (pure).
+
+A saved plan is not trusted: `check` compares it with what the policy says of the bytes now (M2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+import msgspec
+
+from qterm.memory.errors import Refused
+from qterm.memory.proposal import Action, Proposal, Ticks
+from qterm.memory.stores import StoreName
+from qterm.memory.tags import Priority, tag_of
+from qterm.settings.schema import MemorySettings
+
+FORM = "qterm-memory-plan/1"
+_ANEW = "Make a new plan: `qterm memory plan`."
+
+
+class PlanSettings(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """The settings that the policies which can be applied follow."""
+
+    p2_percent: int
+    working_days: int
+    finished_words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, settings: MemorySettings) -> PlanSettings:
+        """Those of the settings in force."""
+        return cls(settings.p2_percent, settings.working_days, settings.finished_words)
+
+
+class PlannedStore(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A file the plan is bound to: SHA-256 of its bytes, empty where there was no file; sizes and
+    `limit` in code points (None: no limit)."""
+
+    store: StoreName
+    path: str
+    sha256: str
+    limit: int | None
+    before: int
+    after: int
+
+
+class PlannedEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What happens to an entry: `number` counts from 1 in its store, `ticked` says that it goes."""
+
+    store: StoreName
+    number: int
+    priority: Priority | None
+    action: Action
+    ticked: bool
+    reason: str
+    text: str
+
+
+class PlannedTicks(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What the operator changed: store and number (from 1) of each entry."""
+
+    ticked: tuple[tuple[StoreName, int], ...] = ()
+    unticked: tuple[tuple[StoreName, int], ...] = ()
+
+    @classmethod
+    def of(cls, ticks: Ticks) -> PlannedTicks:
+        """From ticks, whose entries count from 0."""
+        return cls(_numbers(ticks.on), _numbers(ticks.off))
+
+    def ticks(self) -> Ticks:
+        """Back again."""
+        return Ticks(
+            frozenset((store, number - 1) for store, number in self.ticked),
+            frozenset((store, number - 1) for store, number in self.unticked),
+        )
+
+
+def _numbers(entries: frozenset[tuple[StoreName, int]]) -> tuple[tuple[StoreName, int], ...]:
+    return tuple(sorted((store, index + 1) for store, index in entries))
+
+
+class Plan(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """All of it (its JSON: docs/command-line.md). `today` is the day the policy reckoned with."""
+
+    form: str
+    made_at: datetime
+    home: str
+    policy: str
+    today: date
+    can_apply: bool
+    settings: PlanSettings
+    stores: tuple[PlannedStore, ...]
+    ticks: PlannedTicks
+    entries: tuple[PlannedEntry, ...]
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything goes, or is offered."""
+        return any(entry.action is not Action.KEEP for entry in self.entries)
+
+    @property
+    def going(self) -> list[PlannedEntry]:
+        """The entries that leave their store."""
+        return [entry for entry in self.entries if entry.ticked]
+
+
+class BoundFile(msgspec.Struct, frozen=True):
+    """The file a store was read from."""
+
+    path: str
+    sha256: str
+
+
+def make_plan(
+    proposal: Proposal,
+    files: Sequence[BoundFile],
+    *,
+    home: str,
+    settings: MemorySettings,
+    today: date,
+    ticks: Ticks,
+    made_at: datetime,
+) -> Plan:
+    """The plan of a proposal; `files` belong to its documents, in their order."""
+    stores = tuple(
+        PlannedStore(old.store, file.path, file.sha256, old.limit, old.size, new.size)
+        for file, old, new in zip(files, proposal.documents, proposal.after, strict=True)
+    )
+    texts = {document.store: document.entries for document in proposal.documents}
+    entries = tuple(
+        [
+            PlannedEntry(
+                made.store,
+                made.index + 1,
+                tag_of(text := texts[made.store][made.index]),
+                made.action,
+                made.ticked,
+                made.reason,
+                text,
+            )
+            for made in proposal.decisions
+        ]
+    )
+    return Plan(
+        FORM,
+        made_at,
+        home,
+        proposal.policy,
+        today,
+        proposal.can_apply,
+        PlanSettings.of(settings),
+        stores,
+        PlannedTicks.of(ticks),
+        entries,
+    )
+
+
+def encode_plan(plan: Plan) -> bytes:
+    """The plan as JSON."""
+    return msgspec.json.encode(plan) + b"\n"
+
+
+def decode_plan(data: bytes) -> Plan:
+    """A plan from JSON; raises Refused with a sentence."""
+    try:
+        plan = msgspec.json.decode(data, type=Plan)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(f"This is no plan of qterm's ({error}). {_ANEW}") from None
+    if plan.form != FORM:
+        raise Refused(f"This plan's form is “{plan.form[:40]}”, qterm knows {FORM}. {_ANEW}")
+    return plan
+
+
+def check_before_reading(
+    plan: Plan, *, home: str, settings: MemorySettings, today: date, policies: Sequence[str]
+) -> None:
+    """See that a plan may be applied here and today at all; raises Refused."""
+    if plan.policy not in policies:
+        raise Refused(
+            f"The policy “{plan.policy[:40]}” can't be applied: it is there to compare with."
+            if plan.policy == "legacy"
+            else f"There is no policy “{plan.policy[:40]}”. {_ANEW}"
+        )
+    if plan.home != home:
+        raise Refused(
+            f"This plan is for the hermes home {plan.home}, not for {home}: give --home, if that "
+            "is what you mean."
+        )
+    if plan.today > today:
+        raise Refused(f"This plan's day, {plan.today}, is still to come. {_ANEW}")
+    if plan.settings != PlanSettings.of(settings):
+        raise Refused(f"The settings of the policies are not those of this plan any more. {_ANEW}")
+
+
+def check(plan: Plan, now: Plan) -> None:
+    """See that a saved plan is what the policy says of the bytes `now`; raises Refused.
+
+    Nothing that would go may go otherwise: a removal that the policy neither prunes nor offers
+    (rule M1) is refused, and so is anything else that is not what was shown (rule M2).
+    """
+    if len(plan.entries) != len(now.entries):
+        raise Refused(f"This plan has not a decision for every entry. {_ANEW}")
+    for saved, made in zip(plan.entries, now.entries, strict=True):
+        where = f"{saved.store.file_name}, entry {saved.number}"
+        if (saved.store, saved.number, saved.text) != (made.store, made.number, made.text):
+            raise Refused(f"{where}: this plan shows another text than the file has. {_ANEW}")
+        if (saved.action, saved.ticked) != (made.action, made.ticked):
+            raise Refused(
+                f"{where}: this plan would {_would(saved)}, but the policy “{plan.policy}” would "
+                f"{_would(made)} ({made.reason}). {_ANEW}"
+            )
+    if plan.stores != now.stores:
+        raise Refused(f"This plan's files, limits or sizes are not those of now. {_ANEW}")
+
+
+def _would(entry: PlannedEntry) -> str:
+    if entry.action is Action.KEEP or not entry.ticked:
+        return "keep it" if entry.action is not Action.OFFER else "offer it"
+    return {"prune": "prune it", "move": "move it", "offer": "prune it, as ticked"}[entry.action]
