@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from qterm.memory.disk import remove_stale, staged, sync_folder, trouble, write_all
 from qterm.memory.errors import Refused, Unreadable, Unwritable
 from qterm.memory.files import FILE_LIMIT, sha256
+from qterm.memory.keeping import ArchiveSize, Backup, Kept, Planned
 from qterm.memory.locking import LOCK_SECONDS, held
 from qterm.memory.records import (
     Record,
@@ -43,9 +42,6 @@ __all__ = [
     "Archive",
     "ArchiveSize",
     "Backup",
-    "Gone",
-    "Kept",
-    "Planned",
     "Removed",
     "Write",
     "archive_folder",
@@ -61,61 +57,6 @@ def archive_folder(data_dir: Path, home: Path) -> Path:
     words = re.findall(r"[a-z0-9]+", real.lower())[-3:]
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:10]
     return data_dir / "memory" / "-".join([*(word[:20] for word in words), digest])
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """An entry that leaves its file or is replaced: its index from 0, its old text, and why."""
-
-    index: int
-    text: str
-    reason: str
-    replaced_by: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A file that is about to be written; `before` is None where there is none yet."""
-
-    store: StoreName
-    path: Path
-    before: bytes | None
-    entries_before: int
-    after: bytes
-    gone: Sequence[Gone]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What was kept of a file: the write's id, the whole file before, the ids of what goes."""
-
-    write: str
-    backup: Path | None
-    removed: tuple[str, ...]
-
-
-class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole file as it was before a write, the newest one that found it so.
-
-    `store` is None (and `time` that of the file) where the archive has lost the record of it.
-    `size` in bytes; `entries` None where it isn't known.
-    """
-
-    sha256: str
-    time: datetime
-    store: StoreName | None
-    size: int
-    entries: int | None
-    path: str
-
-
-class ArchiveSize(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is kept: bytes on disk, archived entries, backups; lines that can't be read."""
-
-    bytes: int
-    entries: int
-    backups: int
-    unreadable: int
 
 
 @dataclass(frozen=True)

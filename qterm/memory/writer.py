@@ -17,11 +17,12 @@ from datetime import datetime
 from pathlib import Path
 
 from qterm.memory import replacing
-from qterm.memory.archive import Archive, Gone, Kept, Planned
+from qterm.memory.archive import Archive
 from qterm.memory.backup_command import run_backup_command
 from qterm.memory.entries import decode, parse, serialise, unwritable
 from qterm.memory.errors import ChangedMeanwhile, MemoryFault, Refused, Unreadable, Unwritable
 from qterm.memory.files import FILE_LIMIT, MemoryFolder, Snapshot, sha256
+from qterm.memory.keeping import Gone, Kept, Planned
 from qterm.memory.locking import LOCK_SECONDS, locked
 from qterm.memory.stores import StoreName
 
