@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,7 +114,7 @@ def plan(
             _save(book, preview.plan, output)
         _print_plan(book, preview, place.as_json)
         if not place.as_json:
-            _next_step(preview.plan, output)
+            _next_step(preview.plan, output, place)
         if preview.plan.has_work:
             sys.exit(exit_codes.WORK_TO_DO)
 
@@ -177,16 +178,28 @@ def _print_plan(book: MemoryBook, preview: Preview, as_json: bool) -> None:
         memory_show.print_plan(preview.plan, preview.looks, book)
 
 
-def _next_step(plan: Plan, output: Path | None) -> None:
+def _next_step(plan: Plan, output: Path | None, place: Place) -> None:
     if not plan.can_apply:
         show.out("This policy is there to compare with: it can't be applied.")
-    elif plan.going and output is not None:
-        show.out(f"Saved. `qterm memory apply {output}` does this, and nothing else.")
-    elif plan.going:
-        show.out(
-            f"`qterm memory apply --policy {plan.policy}` shows this once more, asks and does it; "
-            "what goes is archived, and `qterm memory restore` brings it back."
-        )
+        return
+    if not plan.going:
+        return
+    words = ["qterm", "memory", "apply"]
+    words += [str(output)] if output is not None else _as_given(plan, place)
+    words += ["--home", str(place.home)] if place.home is not None else []
+    does = "does this, and nothing else" if output is not None else "shows this again, and asks"
+    show.out(f"To do it:   {shlex.join(words)}   ({does})")
+    show.out("What goes is archived; `qterm memory restore` brings it back.")
+
+
+def _as_given(plan: Plan, place: Place) -> list[str]:
+    """The options that make the same plan again."""
+    words = ["--policy", plan.policy]
+    words += ["--store", place.store.value] if place.store.value != "memory" else []
+    for option, ticks in (("--tick", plan.ticks.ticked), ("--untick", plan.ticks.unticked)):
+        if ticks:
+            words += [option, ",".join(f"{store.value}:{number}" for store, number in ticks)]
+    return words
 
 
 @memory.command("apply")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -53,9 +54,10 @@ def notices(look: Look, book: MemoryBook) -> list[str]:
     found = []
     name = look.store.file_name
     if not look.snapshot.exists:
-        found.append(
-            f"{look.snapshot.path} is not there yet: hermes makes it when it notes something."
-        )
+        maker = "hermes makes it when it notes something"
+        if look.store is StoreName.WORKING:
+            maker = "the policy “dual” makes it when something moves there"
+        found.append(f"{look.snapshot.path} is not there yet: {maker}.")
     if not look.snapshot.is_text:
         found.append(
             f"{name} is not UTF-8, so it can only be shown, and hermes reads nothing of it: save "
@@ -162,8 +164,9 @@ def print_plan(plan: Plan, looks: Sequence[Look], book: MemoryBook) -> None:
     if not plan.has_work:
         show.out("Nothing to do.")
     for look in looks:
-        for sentence in notices(look, book):
-            show.diagnostic(sentence)
+        if look.snapshot.exists or look.limit is not None:
+            for sentence in notices(look, book):
+                show.diagnostic(sentence)
 
 
 def _print_planned(entry: PlannedEntry, *, is_whole: bool) -> None:
@@ -172,8 +175,7 @@ def _print_planned(entry: PlannedEntry, *, is_whole: bool) -> None:
     if not is_whole:
         show.out(_fitted(head, entry.text))
         return
-    first, *others = safe_lines(entry.text)
-    show.out(head + first + "".join(f"\n{'':8}{line}" for line in others))
+    show.out(_whole(head, entry.text))
 
 
 def _sizes(planned: PlannedStore) -> str:
@@ -356,8 +358,7 @@ def print_migration(look: Look, found: Migration, form: str, *, as_json: bool) -
             show.out(_fitted(f"{step.index + 1:>4}  ", step.before))
             show.out(f"{'':6}({step.sentence})")
             continue
-        first, *others = safe_lines(step.after)
-        show.out(f"{step.index + 1:>4}  {first}" + "".join(f"\n{'':6}{line}" for line in others))
+        show.out(_whole(f"{step.index + 1:>4}  ", step.after))
         lost = f"; lost: {', '.join(step.lost)}" if step.lost else ""
         show.out(f"{'':6}({step.sentence}, {step.cost:+,} characters{lost})")
     if found.entries == look.entries:
@@ -374,8 +375,7 @@ def print_archive(found: Sequence[Removed]) -> None:
             f"{each.id}  {_moment(each.time)}  {each.store.file_name}, by {each.by}: {each.reason}"
         )
         show.out(head)
-        for line in safe_lines(each.text):
-            show.out(f"{'':10}{line}")
+        show.out(_whole(" " * 10, each.text))
     if not found:
         show.out("Nothing was removed so far.")
 
@@ -397,6 +397,15 @@ def _moment(moment: datetime) -> str:
 
 def _count(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
+
+
+def _whole(head: str, text: str) -> str:
+    """Head and all lines of a text, set in behind the head; on a terminal, wrapped to its width."""
+    lines = safe_lines(text)
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns - len(head), 20)
+        lines = [part for line in lines for part in textwrap.wrap(line, width) or [""]]
+    return head + ("\n" + " " * len(head)).join(lines)
 
 
 def _fitted(head: str, text: str) -> str:

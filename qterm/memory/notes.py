@@ -10,13 +10,14 @@ from qterm.memory.files import MemoryFolder
 from qterm.memory.opening import memory_home
 from qterm.memory.policies import dual
 from qterm.memory.stores import StoreName
+from qterm.memory.tags import strip_tag
 from qterm.settings.load import Loaded
 
 log = logging.getLogger(__name__)
 
 
 def working_notes(loaded: Loaded, environ: Mapping[str, str]) -> list[str]:
-    """The notes a home message carries, newest first (the block has a cap).
+    """The notes a home message carries, newest first, without their tags.
 
     Reads one file and never raises: without notes a message goes all the same (rule N1).
     """
@@ -28,4 +29,5 @@ def working_notes(loaded: Loaded, environ: Mapping[str, str]) -> list[str]:
     if not snapshot.is_text:
         log.info("no working notes: not UTF-8")
         return []
-    return dual.working_notes(snapshot.entries, len(snapshot.entries))
+    newest = dual.working_notes(snapshot.entries, len(snapshot.entries))
+    return [strip_tag(entry) for entry in newest]

@@ -20,8 +20,11 @@ from qterm.hermes.capabilities import recall, remember
 from qterm.hermes.locate import HermesPlace, locate
 from qterm.hermes.model_state import PROVIDER_KEYS
 from qterm.hermes.remote import is_ssh
+from qterm.memory.entries import serialise
+from qterm.memory.stores import StoreName
 from qterm.model import YOU, Q, TurnState
 from qterm.private import private_folder, write_private
+from qterm.rehearsal.memories import MEMORY, USER
 from qterm.rehearsal.model_server import ModelServer
 from qterm.rehearsal.script import script
 from qterm.settings.load import load
@@ -119,6 +122,7 @@ class Rehearsal:
             self.model = stack.enter_context(ModelServer(script))
             self.environ = _stage_environ(self.outer_environ, self.hermes_home)
             self._write_configs()
+            self._write_memory()
             self._hand_over(outer.paths)
             in_own_loop(self._write_feed)
             self._stack = stack.pop_all()
@@ -152,6 +156,11 @@ class Rehearsal:
         )
         hermes = {"command": list(self.place.command), "home": str(self.hermes_home)}
         write_private(self.config, tomli_w.dumps({"hermes": hermes}).encode())
+
+    def _write_memory(self) -> None:
+        memories = private_folder(self.hermes_home / "memories")
+        for store, entries in ((StoreName.MEMORY, MEMORY), (StoreName.USER, USER)):
+            write_private(memories / store.file_name, serialise(entries).encode())
 
     def _hand_over(self, outer: Paths) -> None:
         """What qterm has learned of this hermes counts here too: the first turn need not ask."""
