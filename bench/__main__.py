@@ -1,4 +1,4 @@
-"""`python -m bench [start] [feed] [turn]`: print the ratios; all of them when none is named."""
+"""`python -m bench [start] [feed] [memory] [turn]`: the ratios; all when none is named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import feed, start, turn
+from bench import feed, memory, start, turn
 from bench.ratio import Ratio
 
 NEWER = Path(__file__).parents[1] / ".venv-newer" / "bin" / "hermes"
@@ -22,6 +22,8 @@ async def main(wanted: set[str]) -> int:
             found += await start.ratios()
         if "feed" in wanted:
             found += await feed.ratios(folder)
+        if "memory" in wanted:
+            found += await memory.ratios(folder)
         if "turn" in wanted:
             for line, hermes in (
                 ("0.19", Path(sys.executable).with_name("hermes")),
@@ -34,4 +36,4 @@ async def main(wanted: set[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "turn"})))
+    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "memory", "turn"})))

@@ -8,8 +8,10 @@ never written unless the operator accepts it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -58,6 +60,16 @@ MOST_WORDS: Final = 5
 """How many of the words found a suggestion names."""
 TAG_LENGTH: Final = 4
 TAGS: Final = {f"[{priority}]": priority for priority in Priority}
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What `str.isspace` and `str.strip` take for white space."""
+_HEADS: Final = {
+    tag + behind: priority for tag, priority in TAGS.items() for behind in ("", *WHITE_SPACE)
+}
+_HEAD = TAG_LENGTH + 1
+_HEAD_OF = itemgetter(slice(_HEAD))
 
 _BEFORE_PASSING = (
     _Rule(
@@ -85,10 +97,12 @@ _SO = "so this entry counts as untagged"
 
 def tag_of(entry: str) -> Priority | None:
     """The entry's priority; None where it has no tag."""
-    found = TAGS.get(entry[:TAG_LENGTH])
-    if found is None or len(entry) == TAG_LENGTH or entry[TAG_LENGTH].isspace():
-        return found
-    return None
+    return _HEADS.get(entry[:_HEAD])
+
+
+def tags_of(entries: Iterable[str]) -> list[Priority | None]:
+    """The same for many at once."""
+    return list(map(_HEADS.get, map(_HEAD_OF, entries)))
 
 
 def strip_tag(entry: str) -> str:

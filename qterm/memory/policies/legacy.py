@@ -17,7 +17,8 @@ from qterm.memory.policies.policy import (
     indices,
     oldest_until,
     one_document,
-    size_without,
+    size_of,
+    weights,
     without,
 )
 from qterm.memory.proposal import Action, Decision, Proposal, Ticks
@@ -48,13 +49,15 @@ def plan(
         for index, entry in enumerate(entries)
         if protected[index] is None and stale is not None and (found := stale.search(entry))
     }
-    left = size_without(document, [index for index in dropped if index not in off])
+    weight = weights(document)
+    left = size_of(sum(weight) - sum([weight[index] for index in dropped if index not in off]))
     # what is unticked stays, and takes no part in the valve
     candidates = [
         index for index, found in enumerate(protected) if found is None and index not in dropped
     ]
     wanted = [index for index in candidates if index not in off]
-    last = oldest_until(entries, wanted, left, settings.legacy_limit)
+    enough = oldest_until([weight[index] for index in wanted], left, settings.legacy_limit)
+    last = wanted[enough - 1] if enough else -1
 
     decisions = []
     for index, entry in enumerate(entries):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from itertools import accumulate
 from typing import Final
 
 from qterm.memory.entries import DELIMITER
@@ -44,27 +46,27 @@ def indices(ticks: Iterable[tuple[StoreName, int]], store: StoreName) -> frozens
     return frozenset([index for of, index in ticks if of is store])
 
 
-def size_without(document: Document, going: Iterable[int]) -> int:
-    """Code points of the joined text once these entries are gone: each takes its length and one
-    delimiter along, the last one left has none."""
-    entries = document.entries
-    left = sum(map(len, entries)) + GAP * len(entries)
-    left -= sum([len(entries[index]) + GAP for index in going])
-    return max(left - GAP, 0)
+def weights(document: Document) -> list[int]:
+    """What each entry takes along when it goes: its length and one delimiter, in code points."""
+    return [length + GAP for length in map(len, document.entries)]
 
 
-def oldest_until(entries: Sequence[str], candidates: Iterable[int], size: int, most: int) -> int:
-    """How far to go through `candidates` (indices, oldest first) until `size` is at most `most`.
+def size_of(weight: int) -> int:
+    """Code points of a joined text whose entries have this weight together: the last one has no
+    delimiter behind it."""
+    return max(weight - GAP, 0)
 
-    Returns the last index that is needed, or the last there is; -1 where none is.
+
+def oldest_until(weights: Iterable[int], size: int, most: int) -> int:
+    """How many entries of these weights, the oldest first, it takes to bring `size` to `most`.
+
+    All of them where they are not enough.
     """
-    last = -1
-    for index in candidates:
-        if size <= most:
-            break
-        size = max(size - len(entries[index]) - GAP, 0)
-        last = index
-    return last
+    if size <= most:
+        return 0
+    # the last of all entries has no delimiter to take along, which can only make it less
+    taken = list(accumulate(weights))
+    return min(bisect_left(taken, size - most) + 1, len(taken))
 
 
 def without(document: Document, decisions: Sequence[Decision]) -> Document:

@@ -14,7 +14,8 @@ from qterm.memory.policies.policy import (
     indices,
     oldest_until,
     one_document,
-    size_without,
+    size_of,
+    weights,
     without,
 )
 from qterm.memory.proposal import Action, Decision, Proposal, Ticks
@@ -38,15 +39,18 @@ def plan(
     found = [inspect(entry) for entry in entries]
     typed = {index: entry for index, entry in enumerate(found) if isinstance(entry, SchemaEntry)}
     pruned = {index: reason for index, entry in typed.items() if (reason := _prune(entry, today))}
-    last_offered = -1
-    left = size_without(document, [index for index in pruned if index not in off])
+    offered: frozenset[int] = frozenset()
+    weight = weights(document)
+    left = size_of(sum(weight) - sum([weight[index] for index in pruned if index not in off]))
     if limit is not None and left > limit:
         candidates = [
             index
             for index, entry in typed.items()
             if entry.priority is Priority.P2 and index not in pruned
         ]
-        last_offered = oldest_until(entries, candidates, left, limit)
+        offered = frozenset(
+            candidates[: oldest_until([weight[index] for index in candidates], left, limit)]
+        )
 
     decisions = []
     for index, read in enumerate(found):
@@ -56,7 +60,7 @@ def plan(
             action, reason = Action.PRUNE, pruned[index]
         elif read.priority is Priority.P1:
             action, reason = _p1(read, today)
-        elif index <= last_offered:
+        elif index in offered:
             action, reason = Action.OFFER, f"p2: still over the limit ({left:,} of {limit:,})"
         else:
             action, reason = Action.KEEP, f"p2: kept, expires {read.expires or 'never'}"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import chain, compress, islice, repeat
+from operator import is_, not_
 from typing import Final
 
 from qterm.memory.policies.policy import (
@@ -15,15 +17,23 @@ from qterm.memory.policies.policy import (
     indices,
     oldest_until,
     one_document,
-    size_without,
-    without,
+    size_of,
+    weights,
 )
 from qterm.memory.proposal import Action, Decision, Proposal, Ticks
 from qterm.memory.stores import Document
-from qterm.memory.tags import Priority, tag_of
+from qterm.memory.tags import Priority, tags_of
 from qterm.settings.schema import MemorySettings
 
 NAME: Final = "tags"
+
+_KEPT: Final = {
+    Priority.P1: Action.KEEP,
+    Priority.P2: Action.KEEP,
+    Priority.P3: Action.PRUNE,
+    None: Action.KEEP,
+}
+_OVER: Final = {**_KEPT, Priority.P2: Action.OFFER}
 
 
 def plan(
@@ -33,37 +43,48 @@ def plan(
     del today
     document = one_document(documents, NAME)
     store, entries, limit = document.store, document.entries, document.limit
+    percent = settings.p2_percent
     off = indices(ticks.off, store)
     on = indices(ticks.on, store) - off
-    p2, p3 = Priority.P2, Priority.P3
-    keep, prune, offer = Action.KEEP, Action.PRUNE, Action.OFFER
+    found = tags_of(entries)
 
-    found = [tag_of(entry) for entry in entries]
-    going = [index for index, tag in enumerate(found) if tag is p3 and index not in off]
-    left = size_without(document, going)
-    last_offered = -1
-    if limit is not None and left * 100 > limit * settings.p2_percent:
-        candidates = [index for index, tag in enumerate(found) if tag is p2]
-        last_offered = oldest_until(entries, candidates, left, limit * settings.p2_percent // 100)
+    # by columns, not by entry: a file can have 50,000 entries
+    ticked = list(map(is_, found, repeat(Priority.P3)))
+    for index in off.intersection(range(len(entries))):
+        ticked[index] = False
+    weight = weights(document)
+    left = size_of(sum(weight) - sum(compress(weight, ticked)))
+    offered = 0
+    if limit is not None and left * 100 > limit * percent:
+        offered = _offered_before(found, weight, left, limit * percent // 100)
 
+    for index in on.intersection(range(offered)):
+        ticked[index] = ticked[index] or found[index] is Priority.P2
     kept = {
         Priority.P1: "P1: always kept",
-        Priority.P2: _kept_p2(left, limit, settings.p2_percent),
+        Priority.P2: _kept_p2(left, limit, percent),
+        Priority.P3: "P3: passing state",
         None: UNTAGGED,
     }
-    offered = f"P2: still over {settings.p2_percent} % of the limit, tick to prune"
-    passing = "P3: passing state"
-    decisions = tuple(
-        [
-            Decision(store, index, prune, passing, index not in off)
-            if tag is p3
-            else Decision(store, index, offer, offered, index in on)
-            if tag is p2 and index <= last_offered
-            else Decision(store, index, keep, kept[tag], False)
-            for index, tag in enumerate(found)
-        ]
-    )
-    return Proposal(NAME, (document,), decisions, (without(document, decisions),))
+    over = {**kept, Priority.P2: f"P2: still over {percent} % of the limit, tick to prune"}
+    first, others = found[:offered], found[offered:]
+    actions = chain(map(_OVER.__getitem__, first), map(_KEPT.__getitem__, others))
+    reasons = chain(map(over.__getitem__, first), map(kept.__getitem__, others))
+    numbers = range(len(entries))
+    decisions = tuple(map(Decision, repeat(store), numbers, actions, reasons, ticked))
+    after = Document(store, tuple(compress(entries, map(not_, ticked))), limit)
+    return Proposal(NAME, (document,), decisions, (after,))
+
+
+def _offered_before(
+    found: Sequence[Priority | None], weight: Sequence[int], left: int, most: int
+) -> int:
+    """The index before which every P2 is offered; 0 where there is none."""
+    count = oldest_until(compress(weight, map(is_, found, repeat(Priority.P2))), left, most)
+    if not count:
+        return 0
+    p2 = compress(range(len(found)), map(is_, found, repeat(Priority.P2)))
+    return next(islice(p2, count - 1, None)) + 1
 
 
 def _kept_p2(left: int, limit: int | None, percent: int) -> str:
