@@ -63,7 +63,8 @@ def put(path: Path, text: str | bytes) -> Path:
 
 def without(snapshot: Snapshot, *indexes: int, reason: str = "old") -> Change:
     """The change that takes these entries out."""
-    left = tuple(text for index, text in enumerate(snapshot.entries) if index not in indexes)
+    going = set(indexes)
+    left = tuple(text for index, text in enumerate(snapshot.entries) if index not in going)
     gone = tuple(Gone(index, snapshot.entries[index], reason) for index in indexes)
     return Change(snapshot, left, gone)
 
