@@ -68,7 +68,7 @@ WHITE_SPACE: Final = (
 _HEADS: Final = {
     tag + behind: priority for tag, priority in TAGS.items() for behind in ("", *WHITE_SPACE)
 }
-_HEAD = TAG_LENGTH + 1
+_HEAD: Final = TAG_LENGTH + 1
 _HEAD_OF = itemgetter(slice(_HEAD))
 
 _BEFORE_PASSING = (
