@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from qterm.memory import words
+from qterm.memory.entries import MARK
 from qterm.memory.words import LOOKED_AT
 from qterm.settings.schema import MemorySettings
 
@@ -91,7 +92,6 @@ _FACTS = _Rule(Priority.P2, Kind.TASK, "is a fact about a project or its rhythm"
 _TYPED = ("type:", "priority:", "expires:", "content:")
 _NEARLY = re.compile(r"[\[(]\s{0,3}[Pp]\s?(?P<number>[0-9]{1,3})\s{0,3}[\])]")
 _LATER = re.compile(r"\[P[123]\]")
-_MARK = "\ufeff"
 _SO = "so this entry counts as untagged"
 
 
@@ -134,8 +134,8 @@ def near_tag(entry: str) -> str | None:
     if tag_of(entry) is not None:
         return None
     text = entry[:LOOKED_AT]
-    if text.startswith(_MARK):
-        bare = text.lstrip(_MARK)
+    if text.startswith(MARK):
+        bare = text.lstrip(MARK)
         if tag_of(bare) is not None:
             return f"A byte order mark stands before {bare[:TAG_LENGTH]}, {_SO}."
         text = bare
