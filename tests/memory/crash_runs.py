@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from qterm.memory.errors import MemoryFault
-from qterm.memory.files import MemoryFolder, sha256
+from qterm.memory.files import MemoryFolder, Snapshot, sha256
 from qterm.memory.keeping import Gone
 from qterm.memory.writer import Change, write
 from tests.memory.homes import (
@@ -54,6 +54,13 @@ def change_of(folder: MemoryFolder, store: Any) -> Change:
         return Change(seen, ("[P3] two is done",), (Gone(0, "old work", "old"),))
     change = without(seen, 1, 2)
     return Change(seen, ("[P1] one", "THREE"), change.gone)
+
+
+def replacing_last(seen: Snapshot) -> Change:
+    if not seen.entries:
+        return adding(seen, "later")
+    last = len(seen.entries) - 1
+    return Change(seen, (*seen.entries[:-1], "later"), (Gone(last, seen.entries[-1], "later"),))
 
 
 class OneFile:
@@ -100,13 +107,25 @@ class OneFile:
     def write_again(self, base: Path, archived: list[str]) -> list[str]:
         """Everything works as if nothing had happened, and nothing of the dead one stays."""
         folder, archive = MemoryFolder(base / "home"), archive_in(base)
-        changes = [adding(folder.read(store), "later") for store in self.stores]
+        seen = [folder.read(store) for store in self.stores]
+        changes = [replacing_last(snapshot) for snapshot in seen]
         write(folder, archive, changes, by="test", now=NOW, seconds=1)
         wrong = [f"left behind: {path}" for path in leftovers(base)]
         if not all(folder.read(store).entries[-1] == "later" for store in self.stores):
             wrong.append("the later write did not take")
+        recorded = {(backup.sha256, backup.store) for backup in archive.backups()}
+        wrong += [
+            f"the later write's backup of {snapshot.store} is not as it should be"
+            for snapshot in seen
+            if snapshot.exists
+            and (
+                archive.read_backup(snapshot.sha256) != snapshot.data
+                or (snapshot.sha256, snapshot.store) not in recorded
+            )
+        ]
+        expected = archived + [gone.text for change in changes for gone in change.gone]
         now = [each.text for each in archive.removed()]
-        return wrong + ([] if now == archived else [f"archived: {archived}, then {now}"])
+        return wrong + ([] if now == expected else [f"archived: {now}, not {expected}"])
 
 
 class TwoFiles(OneFile):

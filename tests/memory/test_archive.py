@@ -162,8 +162,9 @@ def test_torn_and_unknown_lines_are_skipped_and_counted(archive: Archive) -> Non
     whole = archive.log.read_bytes()
     archive.log.write_bytes(whole + b'{"kind":"removed","id":"abcd')
     assert [each.text for each in archive.removed()] == ["first"]
-    keep(archive, planned("second"))
+    keep(archive, planned("second", before=b"two"))
     assert [each.text for each in archive.removed()] == ["first", "second"]
+    assert {each.store for each in archive.backups()} == {MEMORY}, "a record stuck to a torn line"
     with archive.log.open("ab") as log:
         log.write(b'{"kind":"of-tomorrow","id":"zzzzzzzz"}\n\n\xff\xfe\n[]\n')
     keep(archive, planned("third"))
