@@ -54,6 +54,14 @@ def test_over_its_size_the_oldest_unprotected_go_until_it_fits() -> None:
     assert indices(proposal, Action.PRUNE) == [1, 2, 3]
     assert reasons(proposal)[1] == "lost: P1: among the oldest, over 40 characters"
     assert proposal.left(MEMORY).size == 28
+    kept = planned("legacy", entries, settings=settings, off=[3])  # 28 and 7 fit
+    assert indices(kept, Action.PRUNE) == [1, 2, 3]
+    assert kept.left(MEMORY).size == 35
+    others = planned("legacy", entries, settings=settings, off=[1])
+    assert [decision.index for decision in others.going] == [2, 3, 4]
+    exact = msgspec.structs.replace(SETTINGS, legacy_limit=51)
+    assert indices(planned("legacy", entries, settings=exact), Action.PRUNE) == [1, 3]
+    assert indices(planned("legacy", entries, settings=exact, off=[3]), Action.PRUNE) == [1, 2, 3]
     fits = msgspec.structs.replace(SETTINGS, legacy_limit=74)
     assert indices(planned("legacy", entries, settings=fits), Action.PRUNE) == [3]
 

@@ -55,9 +55,13 @@ def test_p2_is_offered_oldest_first_as_many_as_it_takes() -> None:
         "P2: kept, the older ones are enough",
     ]
     assert proposal.left(MEMORY).size == 262
+    assert indices(planned("tags", entries, limit=262), Action.OFFER) == [1]  # 209 are allowed
+    assert indices(planned("tags", entries, limit=261), Action.OFFER) == [1, 2]
     ticked = planned("tags", entries, limit=300, on=[1])
     assert indices(ticked, Action.OFFER) == [1]
     assert ticked.left(MEMORY).size == 209
+    torn = planned("tags", entries, limit=300, on=[1], off=[1])
+    assert [decision.index for decision in torn.going] == [5]
 
 
 def test_p2_is_offered_only_over_the_threshold() -> None:

@@ -269,6 +269,17 @@ def test_a_text_that_hermes_would_change_stays_typed(content: str) -> None:
     assert step.sentence.startswith("stays in this form: as a tagged entry, ")
 
 
+def test_a_lone_sign_at_the_end_of_the_file_is_no_trouble() -> None:
+    last = typed("p1", content='"x\\n§"')
+    assert to_tags(["tea", last]).entries == ("tea", "[P1] x\n§")
+
+
+def test_what_is_pruned_anyway_is_not_counted_on_to_make_room() -> None:
+    entries = [typed("p2", PAST), typed("p2", SOON), typed("p2", SOON)]
+    left = len(serialise(entries[1:]))
+    assert indices(planned("schema", entries, limit=left - 1), Action.OFFER) == [1]
+
+
 def test_the_type_is_that_of_the_suggestion() -> None:
     entries = ["[P1] Team meets at ten", "[P1] Soup", "[P2] Soup", "[P3] Soup", "[P3] Likes soup"]
     kinds = [

@@ -173,3 +173,4 @@ def test_a_huge_entry_is_looked_at_only_at_its_start(part: str) -> None:
     took = time.perf_counter() - start
     assert took < 5  # it takes milliseconds; looking at all of it takes minutes
     assert suggest("soup " * 2_000 + "password", SETTINGS) is None
+    assert near_tag("soup " * 2_000 + "[P1]") is None

@@ -42,7 +42,7 @@ def plan(
     offered: frozenset[int] = frozenset()
     weight = weights(document)
     left = size_of(sum(weight) - sum([weight[index] for index in pruned if index not in off]))
-    if limit is not None and left > limit:
+    if limit is not None:
         candidates = [
             index
             for index, entry in typed.items()
