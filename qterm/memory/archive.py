@@ -130,12 +130,12 @@ class Archive:
             self._append(encode(records))
         return kept
 
-    def undo(self, writes: Sequence[str], *, now: datetime) -> None:
+    def undo(self, writes: Sequence[str], *, now: datetime, give_up: float | None = None) -> None:
         """Note that these writes failed and changed nothing, so that nothing counts as removed.
 
         Raises Unwritable and Busy; the entries are then in their file and in the archive.
         """
-        with self._writing(None):
+        with self._writing(give_up):
             self._append(encode(Undone(write=each, time=now.astimezone(UTC)) for each in writes))
 
     @contextlib.contextmanager
@@ -203,8 +203,7 @@ class Archive:
     def _lines(self) -> Iterator[bytes]:
         """The lines as they are, one at a time. Raises Unreadable."""
         try:
-            handle = os.open(self.log, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as file:
+            with open(self.log, "rb", opener=_open_at_once) as file:
                 yield from file
         except FileNotFoundError:
             return
@@ -324,6 +323,7 @@ class Archive:
     def prune(self, older_than: datetime) -> tuple[int, int, int]:
         """Delete what was archived before a moment, for good: (entries, backups, bytes freed).
 
+        `older_than` needs a zone.
         Keeps the backups that newer writes refer to, and lines that can't be read. The records go
         in one step, then the backups. Raises Unwritable, Unreadable and Busy.
         """
@@ -354,6 +354,11 @@ class Archive:
                     backups += 1
             sync_folder(self.backups_folder)
         return entries, backups, freed
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Never waits, whatever lies there."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -39,8 +39,8 @@ def locked(
     """Hold hermes's locks of these stores, taken in the order MEMORY, USER, WORKING.
 
     Waits at most `seconds` for all of them together, and lets go of them on every way out. Makes
-    the home's `memories` folder (0700) where it is missing: so this is for writing only. Raises
-    Busy, and Unwritable where a lock can't be had at all.
+    the home's `memories` folder (0700), and the home, where they are missing: so this is for
+    writing only. Raises Busy, and Unwritable where a lock can't be had at all.
     """
     give_up = time.monotonic() + seconds
     _make_folder(folder.folder)

@@ -26,6 +26,9 @@ from qterm.memory.keeping import Gone, Kept, Planned
 from qterm.memory.locking import LOCK_SECONDS, locked
 from qterm.memory.stores import StoreName
 
+_UNDO_SECONDS = 1.0
+"""How long a write that has failed waits to tell the archive, while it still holds the locks."""
+
 __all__ = ["Change", "Gone", "Written", "run_backup_command", "write"]
 
 
@@ -121,13 +124,20 @@ def _planned(folder: MemoryFolder, change: Change) -> Planned:
         if why := unwritable(change.entries):
             raise Refused(f"{snapshot.store.file_name} can't hold that. {why}")
         data = data.encode()
-    elif parse(decode(data)) != change.entries:
+    elif _parsed(data) != change.entries:
         raise Refused(_OUR_FAULT.format(what=f"{path} would hold other entries than were meant"))
     if len(data) > FILE_LIMIT:
         raise Refused(f"{path} would be larger than {FILE_LIMIT >> 20} MiB: make it shorter.")
     _check_nothing_lost(change)
     before = snapshot.data if snapshot.exists else None
     return Planned(snapshot.store, path, before, len(snapshot.entries), data, tuple(change.gone))
+
+
+def _parsed(data: bytes) -> tuple[str, ...] | None:
+    try:
+        return parse(decode(data))
+    except UnicodeDecodeError:
+        return None
 
 
 _OUR_FAULT = "{what}, so nothing was written: this is a fault of qterm's, please report it."
@@ -174,7 +184,10 @@ def _put(folder: MemoryFolder, each: Planned) -> None:
     """Replace a file, read it back and compare. Raises OSError where it is not as it should be."""
     replacing.put(each.path, each.after)
     if _bytes_now(folder, each) != each.after:
-        raise OSError("what was written reads back differently")
+        raise OSError(
+            f"{each.path} holds something else than was written: another program wrote to it at "
+            "the same time, or the disk is at fault"
+        )
 
 
 def _bytes_now(folder: MemoryFolder, each: Planned) -> bytes | None:
@@ -204,15 +217,18 @@ def _failure(
     is_whole = found == (failed.before or b"")
     with contextlib.suppress(MemoryFault):  # an entry too many in the archive harms nobody
         if undone := left if is_whole else left[1:]:
-            archive.undo(undone, now=now)
-    said = replacing.sentence(failed.path, error)
+            archive.undo(undone, now=now, give_up=time.monotonic() + _UNDO_SECONDS)
+    said = replacing.sentence(failed.path, error) if error.errno else str(error)
     others = ", ".join(str(each.path) for each in written)
     first = f"; {others} had been written before" if written else ""
     if is_whole:
         return Unwritable(f"{said}; it is as it was{first}, and all else is unchanged.")
     where = f"its bytes of before are kept in {kept.backup}" if kept.backup else "there was none"
-    how = "the new text is in it, but perhaps not yet on the disk"
-    how = how if found == failed.after else "it may be damaged"
+    how = "look at it"
+    if error.errno:
+        how = "it may be damaged"
+        if found == failed.after:
+            how = "the new text is in it, but perhaps not yet on the disk"
     return Unwritable(f"{said}; {how}, and {where}{first}.")
 
 

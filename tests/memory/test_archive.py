@@ -339,6 +339,13 @@ def test_a_data_folder_that_is_a_file(tmp_path: Path) -> None:
         keep(archive_in(tmp_path), planned())
 
 
+def test_a_folder_in_the_records_place(archive: Archive) -> None:
+    archive.log.mkdir(parents=True)
+    for look in (archive.removed, archive.backups, archive.size, lambda: keep(archive, planned())):
+        with pytest.raises(Unreadable, match=r"can't be read \(Is a directory\): a folder is in"):
+            look()
+
+
 def test_one_folder_a_home(tmp_path: Path) -> None:
     home = tmp_path / "alex" / ".hermes"
     home.mkdir(parents=True)

@@ -115,8 +115,9 @@ def test_a_whole_file_comes_back_byte_for_byte(place: Place) -> None:
     place.write(replace(change, entries=("one", "four"), data=data))
     assert place.memory.read_bytes() == data
     seen = place.folder.read(MEMORY)
-    with pytest.raises(Refused, match="would hold other entries than were meant"):
-        place.write(replace(Change(seen, ("one", "five"), (Gone(1, "four", ""),)), data=data))
+    for wrong in (data, b"caf\xe9"):
+        with pytest.raises(Refused, match="would hold other entries than were meant"):
+            place.write(replace(Change(seen, ("one", "five"), (Gone(1, "four", ""),)), data=wrong))
 
 
 def test_two_files(place: Place) -> None:
@@ -305,7 +306,12 @@ def test_a_write_that_fails_removed_nothing(place: Place, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("way", "words"), [(half, "may be damaged"), (lying, "may be damaged"), (unsure, "not yet on")]
+    ("way", "words"),
+    [
+        (half, "may be damaged"),
+        (lying, "holds something else than was written"),
+        (unsure, "not yet on"),
+    ],
 )
 def test_a_file_that_may_be_damaged_names_its_backup(
     place: Place, monkeypatch: pytest.MonkeyPatch, way: Callable[[Path, bytes], None], words: str
