@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from qterm.memory.disk import read_all, remove_stale, staged, sync_folder, trouble
@@ -37,21 +38,23 @@ def check(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target.parent))
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes, *, last_look: Callable[[], None] = lambda: None) -> None:
     """Put these bytes in place of a file, or make it (0600); the file's lock is held by the caller.
 
     A temporary file beside the real target, with its mode and, as far as allowed, its owner and
     group, is flushed and moved onto it, and the folder is flushed. Where that can't work (a bind
     mount, a folder that can't be written) the bytes are copied into the file, flushed and compared;
-    if the copying fails the old bytes are put back as far as the disk lets us. Raises OSError: then
-    nothing of ours is left behind, and the file is as it was, but for a copy that could not be
-    undone; the caller compares.
+    if the copying fails the old bytes are put back as far as the disk lets us. `last_look` is
+    called at the very last moment: what it raises ends the write, with nothing changed.
+
+    Raises OSError: then nothing of ours is left behind, and the file is as it was, but for a copy
+    that could not be undone; the caller compares.
     """
     target = _real(path)
     remove_stale(target.parent, target.name)
     handle = _open(target)
     try:
-        _replace(target, data, handle)
+        _replace(target, data, handle, last_look)
     finally:
         if handle is not None:
             os.close(handle)
@@ -96,11 +99,12 @@ def _open(target: Path) -> int | None:
     raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(target))
 
 
-def _replace(target: Path, data: bytes, handle: int | None) -> None:
+def _replace(target: Path, data: bytes, handle: int | None, last_look: Callable[[], None]) -> None:
     moving = False
     try:
         with staged(target, data, like=None if handle is None else os.fstat(handle)) as temporary:
             moving = True
+            last_look()
             try:
                 os.replace(temporary, target)  # noqa: PTH105 - plain os calls, see disk.py
             except OSError as error:
@@ -112,6 +116,7 @@ def _replace(target: Path, data: bytes, handle: int | None) -> None:
     except OSError as error:
         if moving or handle is None or error.errno not in _NO_STAGING:
             raise
+        last_look()
         _copy(handle, data)
 
 

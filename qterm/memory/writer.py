@@ -103,7 +103,7 @@ def write(
         for each, its in zip(work, kept, strict=True):
             try:
                 _put(folder, each)
-            except OSError as error:
+            except (OSError, MemoryFault) as error:
                 left = [later.write for later in kept[len(written) :]]
                 raise _failure(folder, archive, each, its, left, written, now, error) from error
             written.append(_written(each, its))
@@ -181,8 +181,20 @@ def _check_unchanged(folder: MemoryFolder, snapshot: Snapshot) -> None:
 
 
 def _put(folder: MemoryFolder, each: Planned) -> None:
-    """Replace a file, read it back and compare. Raises OSError where it is not as it should be."""
-    replacing.put(each.path, each.after)
+    """Replace a file, read it back and compare. Raises OSError where it is not as it should be.
+
+    Editors know nothing of hermes's lock: so it is looked at once more just before it is replaced.
+    Raises ChangedMeanwhile.
+    """
+
+    def last_look() -> None:
+        if _bytes_now(folder, each) != (each.before or b""):
+            raise ChangedMeanwhile(
+                f"{each.path} was changed by another program just now, so it was left as it is: "
+                "look again, then repeat the change"
+            )
+
+    replacing.put(each.path, each.after, last_look=last_look)
     if _bytes_now(folder, each) != each.after:
         raise OSError(
             f"{each.path} holds something else than was written: another program wrote to it at "
@@ -206,21 +218,23 @@ def _failure(
     left: Sequence[str],
     written: Sequence[Written],
     now: datetime,
-    error: OSError,
-) -> Unwritable:
+    error: OSError | MemoryFault,
+) -> MemoryFault:
     """The sentence for a write that failed: what is as it was, what was written, where it is kept.
 
     `left` are the ids of the writes that did not come about, the failed one first. The archive is
     told of those after which a file is as it was.
     """
     found = _bytes_now(folder, failed)
-    is_whole = found == (failed.before or b"")
+    is_whole = isinstance(error, MemoryFault) or found == (failed.before or b"")
     with contextlib.suppress(MemoryFault):  # an entry too many in the archive harms nobody
         if undone := left if is_whole else left[1:]:
             archive.undo(undone, now=now, give_up=time.monotonic() + _UNDO_SECONDS)
-    said = replacing.sentence(failed.path, error) if error.errno else str(error)
     others = ", ".join(str(each.path) for each in written)
     first = f"; {others} had been written before" if written else ""
+    if isinstance(error, MemoryFault):
+        return type(error)(f"{error}{first}.")
+    said = replacing.sentence(failed.path, error) if error.errno else str(error)
     if is_whole:
         return Unwritable(f"{said}; it is as it was{first}, and all else is unchanged.")
     where = f"its bytes of before are kept in {kept.backup}" if kept.backup else "there was none"

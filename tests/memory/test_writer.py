@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from qterm.memory import replacing
 from qterm.memory.archive import Archive
 from qterm.memory.errors import Busy, ChangedMeanwhile, MemoryFault, Refused, Unwritable
 from qterm.memory.files import FILE_LIMIT, MemoryFolder, sha256
-from qterm.memory.keeping import Gone
+from qterm.memory.keeping import Gone, Kept
 from qterm.memory.locking import lock_path
 from qterm.memory.writer import Change, Written, write
 from tests.memory.homes import (
@@ -264,30 +265,70 @@ def test_the_archive_is_on_the_disk_before_the_file_is_touched(
 ) -> None:
     real = replacing.put
 
-    def put_later(path: Path, data: bytes) -> None:
+    def put_later(path: Path, data: bytes, **more: Any) -> None:
         assert place.archived() == ["two"]
         assert place.archive.read_backup(sha256(path.read_bytes())) == path.read_bytes()
-        real(path, data)
+        real(path, data, **more)
 
     monkeypatch.setattr(replacing, "put", put_later)
     place.write(without(place.folder.read(MEMORY), 1))
 
 
-def full(path: Path, data: bytes) -> None:
+class EditedMeanwhile(Archive):
+    """While the archive is flushed an editor, which knows no lock, saves the file."""
+
+    def keep(self, *planned: Any, **more: Any) -> list[Kept]:
+        kept = super().keep(*planned, **more)
+        put(MemoryFolder(more["home"]).path(MEMORY), "the editor's words")
+        return kept
+
+
+@pytest.mark.parametrize("way", ["moved", "copied"])
+def test_an_editor_that_saves_at_the_last_moment_keeps_its_words(
+    place: Place, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    place.archive = EditedMeanwhile(place.archive.folder)
+    if way == "copied":
+
+        def no_staging(*_: object, **__: object) -> object:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+        monkeypatch.setattr(replacing, "staged", no_staging)
+    with pytest.raises(ChangedMeanwhile) as raised:
+        place.write(without(place.folder.read(MEMORY), 1))
+    assert str(raised.value) == (
+        f"{place.memory} was changed by another program just now, so it was left as it is: look "
+        "again, then repeat the change."
+    )
+    assert place.memory.read_text() == "the editor's words"
+    assert place.archived() == []
+    assert leftovers(place.base) == []
+
+
+def test_an_editor_that_saves_between_two_files(place: Place) -> None:
+    place.archive = EditedMeanwhile(place.archive.folder)
+    working = place.folder.read(WORKING)
+    with pytest.raises(ChangedMeanwhile, match=r"WORKING\.md had been written before\.$"):
+        place.write(adding(working, "two"), without(place.folder.read(MEMORY), 1))
+    assert place.memory.read_text() == "the editor's words"
+    assert place.folder.read(WORKING).entries == ("two",)
+
+
+def full(path: Path, data: bytes, **_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def half(path: Path, data: bytes) -> None:
+def half(path: Path, data: bytes, **_: object) -> None:
     path.write_bytes(data[:3])
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def unsure(path: Path, data: bytes) -> None:
+def unsure(path: Path, data: bytes, **_: object) -> None:
     path.write_bytes(data)
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def lying(path: Path, data: bytes) -> None:
+def lying(path: Path, data: bytes, **_: object) -> None:
     """A disk that says all is well."""
     path.write_bytes(data[:3])
 
@@ -314,7 +355,7 @@ def test_a_write_that_fails_removed_nothing(place: Place, monkeypatch: pytest.Mo
     ],
 )
 def test_a_file_that_may_be_damaged_names_its_backup(
-    place: Place, monkeypatch: pytest.MonkeyPatch, way: Callable[[Path, bytes], None], words: str
+    place: Place, monkeypatch: pytest.MonkeyPatch, way: Callable[..., None], words: str
 ) -> None:
     before = place.memory.read_bytes()
     monkeypatch.setattr(replacing, "put", way)
@@ -333,7 +374,7 @@ def test_the_second_of_two_files_fails(place: Place, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         replacing,
         "put",
-        lambda path, data: (full if path == place.memory else real)(path, data),
+        lambda path, data, **more: (full if path == place.memory else real)(path, data, **more),
     )
     with pytest.raises(Unwritable) as raised:
         place.write(
