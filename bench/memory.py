@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.ratio import Ratio, measure
-from qterm.memory.entries import decode, faults, parse, serialise
-from qterm.memory.policies.registry import propose
-from qterm.memory.stores import Document, StoreName
+from qterm.memory.archive import Archive
+from qterm.memory.book import MemoryBook
+from qterm.memory.entries import serialise
 from qterm.settings.schema import MemorySettings
-
-TODAY = date(2026, 11, 30)
 
 
 def filled(path: Path, entries: int) -> Path:
@@ -36,20 +33,25 @@ async def ratios(folder: Path, *, entries: int = 50_000, runs: int = 30) -> list
     """The ratios; `folder` is a scratch folder."""
     store = importlib.import_module("tools.memory_tool").MemoryStore  # hermes-agent's own
 
-    path = filled(folder / "MEMORY.md", entries)
-    settings = MemorySettings()
+    path = folder / "memories" / "MEMORY.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    filled(path, entries)
+    archive = Archive(folder / "archive")
+    book = MemoryBook(folder, archive, MemorySettings(), now=lambda: datetime.now(UTC))
 
     async def hermes() -> None:
         assert len(store._read_file(path)) == entries
 
     async def read_and_plan() -> None:
-        data = path.read_bytes()
-        hashlib.sha256(data).hexdigest()
-        text = decode(data)
-        found = parse(text)
-        assert not faults(text, found, 2_200)
-        proposal = propose("tags", [Document(StoreName.MEMORY, found, 2_200)], settings, TODAY)
-        assert len(proposal.decisions) == entries
+        assert len(book.preview("tags").proposal.decisions) == entries
 
-    name = f"read and plan {entries:,} entries : hermes reads them"
-    return [await measure(name, 4.0, read_and_plan, hermes, runs=runs)]
+    async def saved_form() -> None:
+        assert len(book.preview("tags").plan.entries) == entries
+
+    against = f"{entries:,} entries : hermes reads them"
+    return [
+        await measure(f"read and plan {against}", 4.0, read_and_plan, hermes, runs=runs),
+        await measure(
+            f"the same, in the saved form, {against}", 5.0, saved_form, hermes, runs=runs
+        ),
+    ]

@@ -31,7 +31,6 @@ from qterm.memory.records import (
     Write,
     decode_line,
     encode,
-    ids_of,
     new_ids,
     plain,
 )
@@ -94,7 +93,7 @@ class Archive:
         moment = now.astimezone(UTC)
         with self._writing(give_up):
             self._name_home(home)
-            ids = new_ids(ids_of(self._lines()))
+            ids = new_ids()
             kept: list[Kept] = []
             records: list[Record] = []
             for each in planned:

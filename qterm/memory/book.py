@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 
 from qterm.memory import tags
@@ -58,13 +59,30 @@ class Look:
         return [fault for fault in self.faults if (line or "0.19") in fault.refused_by]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preview:
-    """A plan and the looks it is bound to, in the plan's order."""
+    """What a policy proposes for some looks: nothing is written by it (rule M2)."""
 
-    plan: Plan
+    home: Path
+    settings: MemorySettings
     proposal: Proposal
     looks: tuple[Look, ...]
+    ticks: Ticks
+    today: date
+    made_at: datetime
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The form in which it is shown on the command line, saved and applied."""
+        return make_plan(
+            self.proposal,
+            [BoundFile(str(look.snapshot.path), look.snapshot.sha256) for look in self.looks],
+            home=str(self.home),
+            settings=self.settings,
+            today=self.today,
+            ticks=self.ticks,
+            made_at=self.made_at,
+        )
 
 
 class MemoryBook:
@@ -152,19 +170,10 @@ class MemoryBook:
 
     def _preview(self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date) -> Preview:
         proposal = propose(policy, [look.document for look in looks], self.settings, today, ticks)
-        if stray := stray_ticks(proposal, ticks):
+        if ticks != NO_TICKS and (stray := stray_ticks(proposal, ticks)):
             store, index = stray[0]
             raise Refused(_stray(proposal, store, index))
-        plan = make_plan(
-            proposal,
-            [BoundFile(str(look.snapshot.path), look.snapshot.sha256) for look in looks],
-            home=str(self.home),
-            settings=self.settings,
-            today=today,
-            ticks=ticks,
-            made_at=self.now(),
-        )
-        return Preview(plan, proposal, tuple(looks))
+        return Preview(self.home, self.settings, proposal, tuple(looks), ticks, today, self.now())
 
     # Changing: each goes through `write`.
 

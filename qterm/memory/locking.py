@@ -15,7 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from qterm.memory.disk import sync_folder, trouble
+from qterm.memory.disk import hand_over, sync_folder, trouble
 from qterm.memory.errors import Busy, Unwritable
 from qterm.memory.files import MemoryFolder
 from qterm.memory.stores import StoreName
@@ -106,6 +106,7 @@ def _open(path: Path) -> int:
             raise Unwritable(f"The lock {path} is a link: remove it, and try again.") from error
         raise Unwritable(f"The lock {path} can't be opened {trouble(error)}.") from error
     if stat.S_ISREG(os.fstat(handle).st_mode):
+        hand_over(handle, path.parent)
         return handle
     os.close(handle)
     raise Unwritable(f"The lock {path} is not a plain file: remove it, and try again.")
@@ -138,7 +139,17 @@ def _make_folder(folder: Path) -> None:
     try:
         if not folder.is_dir():
             private_folder(folder)
+            _hand_folder_over(folder)
             with contextlib.suppress(OSError):
                 sync_folder(folder.parent)
     except OSError as error:
         raise Unwritable(f"{folder} can't be made {trouble(error)}.") from error
+
+
+def _hand_folder_over(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            hand_over(handle, folder.parent)
+        finally:
+            os.close(handle)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from itertools import chain, repeat
+from operator import attrgetter
 
 import msgspec
 
 from qterm.memory.errors import Refused
 from qterm.memory.proposal import Action, Proposal, Ticks
 from qterm.memory.stores import StoreName
-from qterm.memory.tags import Priority, tag_of
+from qterm.memory.tags import Priority, tags_of
 from qterm.settings.schema import MemorySettings
 
 FORM = "qterm-memory-plan/1"
@@ -45,7 +47,9 @@ class PlannedStore(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     after: int
 
 
-class PlannedEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class PlannedEntry(
+    msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
     """What happens to an entry: `number` counts from 1 in its store, `ticked` says that it goes."""
 
     store: StoreName
@@ -127,21 +131,18 @@ def make_plan(
         PlannedStore(old.store, file.path, file.sha256, old.limit, old.size, new.size)
         for file, old, new in zip(files, proposal.documents, proposal.after, strict=True)
     )
-    texts = {document.store: document.entries for document in proposal.documents}
-    entries = tuple(
-        [
-            PlannedEntry(
-                made.store,
-                made.index + 1,
-                tag_of(text := texts[made.store][made.index]),
-                made.action,
-                made.ticked,
-                made.reason,
-                text,
-            )
-            for made in proposal.decisions
-        ]
+    documents, made = proposal.documents, proposal.decisions
+    texts = [text for document in documents for text in document.entries]
+    columns = (  # a file can have 50,000 entries; the decisions are in their order
+        chain.from_iterable(repeat(each.store, len(each.entries)) for each in documents),
+        chain.from_iterable(range(1, len(each.entries) + 1) for each in documents),
+        tags_of(texts),
+        map(attrgetter("action"), made),
+        map(attrgetter("ticked"), made),
+        map(attrgetter("reason"), made),
+        texts,
     )
+    entries = tuple(map(PlannedEntry, *columns))
     return Plan(
         FORM,
         made_at,

@@ -19,8 +19,8 @@ from qterm.memory.stores import StoreName
 class Removed(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="removed"):
     """An entry that a write was about to take out of its file, or to replace (rule M3).
 
-    `id`: 8 lower-case base32 characters, unique in the archive. `time`: when, in UTC. `by`: what
-    did it (`apply tags`, `edit`). `reason`: why, in words. `text`: the entry. `index`: its place,
+    `id`: 10 random lower-case base32 characters. `time`: when, in UTC. `by`: what did it
+    (`apply tags`, `edit`). `reason`: why, in words. `text`: the entry. `index`: its place,
     from 0. `write`: the id of the `Write` it belongs to. `replaced_by`: the entry that took its
     place, None where none did.
     """
@@ -68,13 +68,6 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Record)
 
 
-class _Id(msgspec.Struct):
-    id: str = ""
-
-
-_ID_DECODER = msgspec.json.Decoder(_Id)
-
-
 def encode(records: Iterable[Record]) -> bytes:
     """The records as lines. JSON escapes every control character, so a line is one line."""
     return b"".join([_ENCODER.encode(record) + b"\n" for record in records])
@@ -88,24 +81,10 @@ def decode_line(line: bytes) -> Record | None:
         return None
 
 
-def ids_of(lines: Iterable[bytes]) -> set[str]:
-    """The ids that are taken, also by kinds of record that are not known here."""
-    taken = set()
-    for line in lines:
-        try:
-            taken.add(_ID_DECODER.decode(line).id)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            continue
-    return taken
-
-
-def new_ids(taken: set[str]) -> Iterator[str]:
-    """Ids that nothing has yet, without an end; each is taken once given."""
+def new_ids() -> Iterator[str]:
+    """Ids that nothing has yet, without an end: 50 random bits, so the archive need not be read."""
     while True:
-        made = base64.b32encode(secrets.token_bytes(5)).decode().lower()
-        if made not in taken:
-            taken.add(made)
-            yield made
+        yield base64.b32encode(secrets.token_bytes(7)).decode().lower()[:10]
 
 
 def plain(text: str) -> str:

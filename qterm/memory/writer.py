@@ -115,7 +115,7 @@ def _planned(folder: MemoryFolder, change: Change) -> Planned:
     snapshot, path = change.snapshot, change.snapshot.path
     if path != folder.path(snapshot.store):
         raise ValueError(f"{path} is not in {folder.folder}")
-    if not snapshot.is_text:
+    if not snapshot.is_text and change.data is None:  # a whole file may be restored over it
         raise Refused(
             f"{path} is not UTF-8, so qterm only shows it: turn it into UTF-8 with an editor first."
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from qterm.memory import replacing
+from qterm.memory.locking import lock_path, locked
 from tests.memory.homes import (
     MEMORY,
     NOBODY,
@@ -63,6 +64,16 @@ def test_owner_and_group_stay(file: Path) -> None:
     replacing.put(file, b"new")
     found = file.stat()
     assert (found.st_uid, found.st_gid, mode_of(file)) == (NOBODY, NOBODY, 0o640)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to own a folder as another user")
+def test_what_root_makes_in_somebodys_home_is_theirs(tmp_path: Path) -> None:
+    folder = make_home(tmp_path, None)
+    os.chown(folder.home, NOBODY, NOBODY)
+    with locked(folder, [MEMORY]):
+        replacing.put(folder.path(MEMORY), b"new")
+    made = [folder.folder, folder.path(MEMORY), lock_path(folder.path(MEMORY))]
+    assert {path.stat().st_uid for path in made} == {NOBODY}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to own a file as another user")
@@ -234,6 +245,7 @@ FULL = """\
 import os, resource, signal, sys
 from pathlib import Path
 from qterm.memory import replacing
+from qterm.memory.locking import lock_path, locked
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 if sys.argv[2] == "copy":
@@ -264,6 +276,7 @@ def test_a_disk_that_takes_no_more_keeps_the_old_file(file: Path, way: str) -> N
 
 PUT = """\
 from qterm.memory import replacing
+from qterm.memory.locking import lock_path, locked
 path = folder.path(StoreName.MEMORY)
 try:
     replacing.check(path)
