@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -51,7 +52,7 @@ def state(home: Path) -> dict[str, Any]:
     for path in [home, *sorted(home.rglob("*"))]:
         about = path.lstat()
         data = path.read_bytes() if path.is_file() else None
-        names = sorted(os.listdir(path)) if path.is_dir() else None
+        names = sorted(each.name for each in path.iterdir()) if path.is_dir() else None
         found[str(path)] = (about.st_mtime_ns, about.st_ctime_ns, about.st_mode, data, names)
     return found
 
@@ -539,3 +540,87 @@ def test_the_doctor_shows_the_memory_and_what_is_kept(qterm: Qterm, memory: Path
     memory.write_bytes(b"a\n\xc2\xa7\n\n\xc2\xa7\nb")
     checks = {each["id"]: each for each in qterm("doctor", "--json").json["checks"]}
     assert checks["memory.memory"]["state"] == "warn"
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _nowhere(path: Path) -> None:
+    path.symlink_to("nowhere/MEMORY.md")
+
+
+def _not_utf8(path: Path) -> None:
+    path.write_bytes((CASES / "not-utf8.md").read_bytes())
+
+
+def _too_big(path: Path) -> None:
+    path.touch()
+    os.truncate(path, (64 << 20) + 1)
+
+
+@pytest.mark.parametrize("spoil", [_folder, _fifo, _loop, _nowhere, _not_utf8, _too_big])
+def test_an_odd_file_gives_one_sentence_and_stays(qterm: Qterm, home: Path, spoil: Any) -> None:
+    path = home / "memories" / "MEMORY.md"
+    spoil(path)
+    before = path.lstat()
+    for words in (
+        ["list"],
+        ["plan"],
+        ["plan", "--policy", "dual"],
+        ["plan", "--compare"],
+        ["apply", "--policy", "tags", "--yes"],
+        ["add", "something"],
+        ["clean", "--yes"],
+        ["migrate", "--to", "schema", "--yes"],
+    ):
+        result = qterm("memory", *words)
+        is_shown = spoil is _not_utf8 and words == ["list"]
+        assert result.code == (0 if is_shown else 1), words
+        assert len(result.err.splitlines()) == 1, result.err
+        assert "MEMORY.md" in result.err
+    after = path.lstat()
+    assert (after.st_mtime_ns, after.st_ctime_ns) == (before.st_mtime_ns, before.st_ctime_ns)
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("case", sorted(json.loads((CASES / "expected.json").read_text())))
+def test_each_measured_case_is_listed(qterm: Qterm, home: Path, case: str) -> None:
+    expected = json.loads((CASES / "expected.json").read_text())[case]
+    path = home / "memories" / "MEMORY.md"
+    path.write_bytes((CASES / case).read_bytes())
+    listed = qterm("memory", "list", "--json").json
+    wanted = expected.get("qterm_entries", expected["entries"])
+    if wanted is None:
+        assert not listed["isText"]
+        return
+    assert [each["text"] for each in listed["entries"]] == wanted
+    is_refused = any("0.19" in fault["refusedBy"] for fault in listed["faults"])
+    assert is_refused != expected["hermes_can_change"]
+
+
+def test_a_lock_that_is_held_for_ever_is_waited_for_once(qterm: Qterm, memory: Path) -> None:
+    with (memory.parent / "MEMORY.md.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = qterm("memory", "delete", "6")
+    assert result.code == 1
+    assert "locked by another program" in result.err
+    assert memory.read_bytes() == TAGGED
+
+
+def test_fifty_thousand_entries(qterm: Qterm, home: Path) -> None:
+    memory = put(home, *(f"[P{number % 3 + 1}] entry {number}" for number in range(50_000)))
+    assert qterm("memory", "plan").code == 2
+    assert qterm("memory", "apply", "--policy", "tags", "--yes").code == 0
+    left = entries(memory)
+    assert len(left) == 33_334
+    assert not any(text.startswith("[P3]") for text in left)
+    assert len(qterm("memory", "archive", "--json").json["removed"]) == 16_666
