@@ -112,6 +112,10 @@ class Conversation:
         await running.stop()
         return True
 
+    async def answer(self, turn_id: int, approval_id: str, answer: hermes.Answer) -> bool:
+        """Answer a request of hermes's in this turn; False where it stands no more (rule A1)."""
+        return await self.way.answer(str(turn_id), approval_id, answer)
+
     async def take_back(self, turn_id: int) -> str | None:
         """Take back a message that waits; returns its text, None when it waits no more."""
         for task, turn in list(self._tasks.items()):

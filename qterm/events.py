@@ -46,6 +46,7 @@ class Began:
 
     turn: Turn
     approvals: hermes.Approvals
+    transport: hermes.Transport = hermes.Transport.SPAWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,12 @@ class ReplyText:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUsed:
-    """Q runs a tool, or one has ended."""
+class Meanwhile:
+    """What happens while Q works and is no part of the answer: tools, thoughts, the plan, how full
+    the session is, and requests that `Conversation.answer` answers. It is not stored."""
 
     turn: Turn
-    tool: hermes.ToolSeen
+    what: hermes.Happening
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ Event = (
     | ContextReady
     | Began
     | ReplyText
-    | ToolUsed
+    | Meanwhile
     | Finished
     | NotStored
 )

@@ -15,10 +15,10 @@ from qterm.events import (
     ContextReady,
     Event,
     Finished,
+    Meanwhile,
     NotStored,
     ReplyText,
     TakenBack,
-    ToolUsed,
 )
 from qterm.feed.source import FeedError, FeedSource, NewTurn, TurnChange, TurnGoneError
 from qterm.hermes import way as hermes
@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 STORE_EVERY = 0.5
 """Seconds between two writes of an answer that is still coming."""
+
+_WORK = (hermes.ToolSeen, hermes.Asked)
+"""What may have changed something: a turn that began it is never repeated by itself (rule S5)."""
 
 STORE_AGAIN = 2.0
 """Seconds until an outcome that could not be stored is tried again."""
@@ -148,19 +151,19 @@ class Exchange:
         outcome: hermes.Outcome = hermes.Stopped()
         async for event in self.way.send(request):
             match event:
-                case hermes.Started(approvals):
-                    self.emit(Began(self.turn, approvals))
+                case hermes.Started(approvals, transport):
+                    self.emit(Began(self.turn, approvals, transport))
                     if self._stopping.is_set():  # esc came between the context and the start
                         await self.way.stop(request.key)
                 case hermes.TextDelta(delta):
                     await self._more(delta)
-                case hermes.ToolSeen():
-                    self._has_begun = True
-                    self.emit(ToolUsed(self.turn, event))
                 case hermes.Replied() | hermes.Failed() | hermes.Stopped():
                     outcome = event
                 case hermes.SessionSeen(session):
                     await self._saw(session)
+                case _:
+                    self._has_begun = self._has_begun or isinstance(event, _WORK)
+                    self.emit(Meanwhile(self.turn, event))
         return outcome
 
     async def _saw(self, session: str) -> None:

@@ -72,6 +72,14 @@ class Approvals(StrEnum):
     BYPASS = "bypass"
 
 
+class TransportChoice(StrEnum):
+    """How hermes is to be reached; AUTO is live where hermes can, else spawn."""
+
+    AUTO = "auto"
+    LIVE = "live"
+    SPAWN = "spawn"
+
+
 @dataclass(frozen=True, slots=True)
 class Persona:
     """Somebody who speaks in the feed. `colour` is a name or `#rrggbb`, and only ever helps."""

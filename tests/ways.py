@@ -7,15 +7,18 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from qterm.hermes.way import (
+    Answer,
     Approvals,
     HermesEvent,
     HermesRequest,
     Replied,
     SessionRecord,
     SessionState,
+    Standing,
     Started,
     Stopped,
     TextDelta,
+    Transport,
 )
 
 Script = Callable[[HermesRequest], list[HermesEvent]]
@@ -38,6 +41,11 @@ class ScriptedWay:
     titles: dict[str, str] = field(default_factory=dict)
     records: dict[str, SessionRecord] = field(default_factory=dict)
     held_before: type[object] = Replied
+    answers: list[tuple[str, str, Answer]] = field(default_factory=list)
+    modes: list[tuple[str, str]] = field(default_factory=list)
+    transport: Transport = Transport.SPAWN
+    approvals: Approvals = Approvals.DENY
+    warmed: int = 0
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -65,7 +73,7 @@ class ScriptedWay:
     async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
         self.requests.append(request)
         stop = self.stops.setdefault(request.key, asyncio.Event())
-        yield Started(Approvals.DENY)
+        yield Started(self.approvals, self.transport)
         self.started.set()
         text = ""
         for event in self.script(request):
@@ -82,6 +90,20 @@ class ScriptedWay:
         for task in waits:
             task.cancel()
         return stop.is_set()
+
+    async def answer(self, key: str, approval_id: str, answer: Answer) -> bool:
+        self.answers.append((key, approval_id, answer))
+        return True
+
+    async def set_mode(self, session: str, mode: str) -> bool:
+        self.modes.append((session, mode))
+        return True
+
+    async def standing(self) -> Standing:
+        return Standing(self.transport, "It is scripted.")
+
+    def warm(self) -> None:
+        self.warmed += 1
 
     async def stop(self, key: str) -> None:
         if key in self.stops:  # as the real one: what it does not know, it can't end

@@ -24,6 +24,7 @@ from qterm.hermes.sessions import Sessions
 from qterm.hermes.turn import Halted, RunningTurn
 from qterm.hermes.usage_file import read_report, usage_file
 from qterm.hermes.way import (
+    Answer,
     Approvals,
     Failed,
     FailureKind,
@@ -32,8 +33,10 @@ from qterm.hermes.way import (
     Outcome,
     SessionRecord,
     SessionState,
+    Standing,
     Started,
     Stopped,
+    Transport,
 )
 
 log = logging.getLogger(__name__)
@@ -145,6 +148,21 @@ class SpawnWay:
         async with contextlib.aclosing(turn.outbox.events()) as events:
             async for event in events:
                 yield event
+
+    async def answer(self, key: str, approval_id: str, answer: Answer) -> bool:
+        """A spawned hermes asks nobody."""
+        return False
+
+    async def set_mode(self, session: str, mode: str) -> bool:
+        """A spawned hermes takes no mode."""
+        return False
+
+    async def standing(self) -> Standing:
+        """hermes is started for each turn."""
+        return Standing(Transport.SPAWN, "hermes is started for each turn.")
+
+    def warm(self) -> None:
+        """There is nothing to keep warm."""
 
     async def stop(self, key: str) -> None:
         """End the turn with this key, and all it started; returns when nothing of it is left."""

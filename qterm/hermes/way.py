@@ -15,21 +15,37 @@ from typing import Protocol
 from qterm.model import Approvals
 
 __all__ = [
+    "Answer",
+    "Approval",
     "Approvals",
+    "Asked",
+    "AskedNoMore",
+    "CommandsSeen",
+    "Diff",
     "Failed",
     "FailureKind",
+    "Happening",
+    "HermesCommand",
     "HermesEvent",
     "HermesRequest",
     "HermesWay",
+    "ModesSeen",
     "Outcome",
+    "PlanSeen",
+    "PlanStep",
     "Replied",
+    "SessionMode",
     "SessionRecord",
     "SessionSeen",
     "SessionState",
+    "Standing",
     "Started",
     "Stopped",
     "TextDelta",
+    "ThoughtDelta",
     "ToolSeen",
+    "Transport",
+    "UsageSeen",
 ]
 
 
@@ -51,11 +67,27 @@ class HermesRequest:
     timeout: float | None = None
 
 
+class Transport(StrEnum):
+    """How hermes is reached: kept running, or started for each turn."""
+
+    LIVE = "live"
+    SPAWN = "spawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which transport the next turn takes, and why, in one sentence for the operator."""
+
+    transport: Transport
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """The call is on its way. `approvals` is what is really in force (rule A1)."""
 
     approvals: Approvals
+    transport: Transport = Transport.SPAWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +105,142 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtDelta:
+    """More of what the model thinks before it answers; no part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What an edit would make of a file; `old` is None for a new one."""
+
+    path: str
+    old: str | None
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSeen:
-    """hermes runs a tool, or one has ended. `state` is hermes's own word for it."""
+    """hermes runs a tool, or one has ended; the same call is seen again as it goes on.
+
+    `state` is hermes's own word: ACP's are `pending`, `in_progress`, `completed` and `failed`. `id`
+    names the call (empty where hermes does not say), `name` is its title, `kind` ACP's (`execute`,
+    `edit`, `read`, …). `detail` has its arguments and `result` what it gave back, as text; where a
+    later sighting leaves one of them empty the earlier one holds.
+    """
 
     name: str
     state: str
     detail: str = ""
+    id: str = ""
+    kind: str = ""
+    result: str = ""
+    diffs: tuple[Diff, ...] = ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it runs no more."""
+        return self.state in {"completed", "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """A step of hermes's plan; `state` is ACP's: `pending`, `in_progress`, `completed`."""
+
+    text: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSeen:
+    """hermes's plan, whole; it takes the place of the one before."""
+
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSeen:
+    """How full the session is: tokens `used` of the `size` the model takes."""
+
+    used: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMode:
+    """How freely hermes edits files in a session: `id` for hermes, the others for people."""
+
+    id: str
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModesSeen:
+    """The session's mode (an id), and those there are."""
+
+    current: str
+    modes: tuple[SessionMode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HermesCommand:
+    """A command of hermes's own that a message can begin with; `hint` says what follows it."""
+
+    name: str
+    description: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsSeen:
+    """The commands hermes takes in this session."""
+
+    commands: tuple[HermesCommand, ...]
+
+
+class Answer(StrEnum):
+    """What the operator says to a request (rule A1)."""
+
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """hermes asks before it acts (rule A1). All texts are hermes's: they are foreign.
+
+    `id` names the request within its turn. `what` is the command or the edit, whole; `where` the
+    folder or file; `why` hermes's reason for asking, and what ALWAYS would write into its config.
+    `answers` are those hermes takes (DENY always is), `seconds` until hermes denies by itself.
+    """
+
+    id: str
+    what: str
+    where: str
+    why: str
+    kind: str
+    answers: frozenset[Answer]
+    seconds: float
+    diffs: tuple[Diff, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request stands and hermes waits for `HermesWay.answer`."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class AskedNoMore:
+    """A request (by its id) is over: answered so, or None where time or the turn ran out."""
+
+    id: str
+    answer: Answer | None
 
 
 class FailureKind(StrEnum):
@@ -131,7 +293,12 @@ class Stopped:
 
 
 Outcome = Replied | Failed | Stopped
-HermesEvent = Started | SessionSeen | TextDelta | ToolSeen | Outcome
+Happening = (
+    ToolSeen | ThoughtDelta | PlanSeen | UsageSeen | ModesSeen | CommandsSeen | Asked | AskedNoMore
+)
+"""What happens on the way to an answer and is no part of it; it is shown and not stored."""
+
+HermesEvent = Started | SessionSeen | TextDelta | Happening | Outcome
 
 
 class SessionState(StrEnum):
@@ -178,6 +345,22 @@ class HermesWay(Protocol):
 
         A consumer that leaves early does not end the turn: `stop` or `close` does.
         """
+        ...
+
+    async def answer(self, key: str, approval_id: str, answer: Answer) -> bool:
+        """Answer a request of the turn with this key; False where it stands no more (rule A1)."""
+        ...
+
+    async def set_mode(self, session: str, mode: str) -> bool:
+        """Set a session's mode for its turns from now on; whether hermes took it."""
+        ...
+
+    async def standing(self) -> Standing:
+        """Which transport the next turn takes. Never raises; may start a short look at hermes."""
+        ...
+
+    def warm(self) -> None:
+        """Begin in the background whatever makes the next turn quick; returns at once."""
         ...
 
     async def stop(self, key: str) -> None:

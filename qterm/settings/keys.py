@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from qterm.model import Approvals
+from qterm.model import Approvals, TransportChoice
 from qterm.settings.schema import Settings
 
 THEMES = (
@@ -152,6 +152,7 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool], tuple[str, ...]]] = {
     "hermes.home": ("a folder's path", lambda path: "\0" not in path, ()),
     "hermes.profile": ("the name of a hermes profile", lambda name: "\0" not in name, ()),
     "hermes.approvals": ('"ask", "deny" or "bypass"', _any, tuple(map(str, Approvals))),
+    "hermes.transport": ('"auto", "live" or "spawn"', _any, tuple(map(str, TransportChoice))),
     "screen.theme": (
         'the name of a theme, such as "nord"',
         lambda name: name in THEMES,

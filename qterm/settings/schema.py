@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from qterm.context import Caps
-from qterm.model import Approvals, Persona
+from qterm.model import Approvals, Persona, TransportChoice
 
 PERSONAS = (
     Persona("you", "You", "cyan"),
@@ -20,13 +20,15 @@ class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """`[hermes]`: which hermes, which home, what it may do unasked.
 
     `command` empty: `hermes` on PATH, else the one beside qterm's Python. `home` and `profile`
-    empty: as hermes itself would choose (docs/hermes.md, *Which home*).
+    empty: as hermes itself would choose (docs/hermes.md, *Which home*). `transport`: how it is
+    reached, kept running or started for each turn.
     """
 
     command: tuple[str, ...] = ()
     home: str = ""
     profile: str = ""
-    approvals: Approvals = Approvals.DENY
+    approvals: Approvals = Approvals.ASK
+    transport: TransportChoice = TransportChoice.AUTO
 
 
 class TimeoutSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

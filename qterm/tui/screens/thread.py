@@ -17,6 +17,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from qterm import events
+from qterm.hermes.way import ToolSeen
 from qterm.model import Approvals, Turn
 from qterm.services import FirstStart
 from qterm.tui import messages
@@ -172,7 +173,7 @@ class ThreadScreen(ThreadWriting):
             case events.ReplyText(turn, reply, delta):
                 await self._more_text(turn, reply, delta)
                 return
-            case events.ToolUsed(turn, tool):
+            case events.Meanwhile(turn, ToolSeen() as tool):
                 self.opened(turn.task_id).progress.use(
                     turn.id, "" if tool.state in _TOOL_ENDED else tool.name
                 )
