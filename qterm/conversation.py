@@ -265,7 +265,8 @@ class Conversation:
             if (thread := await self._still_open(frame, turn)) is None:
                 emit(TakenBack(turn))
                 return
-            running = self._running[turn.task_id] = self._exchange(thread, turn, emit)
+            running = self._exchange(thread, turn, emit, is_command=frame.is_command)
+            self._running[turn.task_id] = running
             try:
                 await running.run()
             finally:
@@ -294,7 +295,9 @@ class Conversation:
             return None
         return await self._thread(frame)
 
-    def _exchange(self, thread: Thread, turn: Turn, emit: _Emit) -> Exchange:
+    def _exchange(
+        self, thread: Thread, turn: Turn, emit: _Emit, *, is_command: bool = False
+    ) -> Exchange:
         return Exchange(
             feed=self.feed,
             way=self.way,
@@ -304,6 +307,7 @@ class Conversation:
             emit=emit,
             clock=self.clock,
             is_closing=lambda: self._closing,
+            is_command=is_command,
         )
 
     def _note(self, turn: Turn) -> None:

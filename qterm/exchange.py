@@ -42,7 +42,8 @@ class Exchange:
     """One turn's work with hermes, from its message to its stored outcome.
 
     `thread` says what the message carries and what it continues, `emit` takes the events, `clock`
-    is in seconds, `is_closing` tells whether qterm is about to end.
+    is in seconds, `is_closing` tells whether qterm is about to end, `is_command` whether the
+    message is one of hermes's own commands.
     """
 
     feed: FeedSource
@@ -53,6 +54,7 @@ class Exchange:
     emit: Callable[[Event], None]
     clock: Callable[[], float]
     is_closing: Callable[[], bool]
+    is_command: bool = False
     _since: float = 0.0
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _text: str = ""
@@ -147,6 +149,7 @@ class Exchange:
             session=self.thread.session,
             is_task=self.thread.is_task,
             timeout=self.thread.timeout,
+            is_command=self.is_command,
         )
         outcome: hermes.Outcome = hermes.Stopped()
         async for event in self.way.send(request):

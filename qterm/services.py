@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,11 +22,15 @@ from qterm.hermes.model_state import model_state
 from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.remote import is_ssh
 from qterm.hermes.spawn import SpawnWay
+from qterm.hermes.transport import ChosenWay
 from qterm.hermes.way import HermesRequest
 from qterm.model import Approvals, Turn
 from qterm.settings.load import Loaded, Paths
 from qterm.settings.schema import Settings
 from qterm.threads.task import TaskThread
+
+if TYPE_CHECKING:
+    from qterm.hermes.live.live import LiveWay
 
 
 class FirstStart(StrEnum):
@@ -67,7 +72,7 @@ class Services:
 
     loaded: Loaded
     feed: FeedSource
-    way: SpawnWay
+    way: ChosenWay
     conversation: Conversation
     environ: Mapping[str, str]
     notices: tuple[str, ...] = ()
@@ -154,6 +159,25 @@ def _approvals(settings: Settings) -> Approvals:
     return Approvals.DENY if is_denied else chosen
 
 
+def _way(loaded: Loaded, environ: Mapping[str, str]) -> ChosenWay:
+    settings, cache_dir = loaded.settings, loaded.paths.cache_dir
+    approvals = _approvals(settings)
+
+    def find() -> HermesPlace:
+        return locate(settings.hermes, environ)
+
+    spawn = SpawnWay(find, approvals=approvals, cache_dir=cache_dir, environ=environ)
+
+    def open_live() -> LiveWay:
+        from qterm.hermes.live.live import LiveWay
+
+        return LiveWay(
+            find, approvals=approvals, cache_dir=cache_dir, environ=environ, sessions=spawn
+        )
+
+    return ChosenWay(spawn, open_live, find, choice=settings.hermes.transport, approvals=approvals)
+
+
 async def open_services(
     loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False
 ) -> Services:
@@ -164,12 +188,7 @@ async def open_services(
 
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
-    way = SpawnWay(
-        lambda: locate(settings.hermes, environ),
-        approvals=_approvals(settings),
-        cache_dir=paths.cache_dir,
-        environ=environ,
-    )
+    way = _way(loaded, environ)
     conversation = Conversation(
         feed,
         way,

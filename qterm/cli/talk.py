@@ -17,6 +17,7 @@ from qterm.cli import exit_codes, show
 from qterm.cli.run import Invocation, Refused, labels, with_services
 from qterm.feed.source import FeedError
 from qterm.model import RESERVED_PERSONAS, Approvals, TurnState
+from qterm.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from qterm.conversation import Conversation
     from qterm.events import Event, Finished
     from qterm.frame import ChatFrame
+    from qterm.hermes.way import Approval
+    from qterm.model import Turn
     from qterm.services import Services
 
 
@@ -41,6 +44,11 @@ def text_of(argument: str) -> str:
 
 
 TASK = click.option("--task", "task_id", metavar="ID", help="In this task's thread.")
+APPROVE = click.option(
+    "--approve",
+    type=click.Choice(["once", "session"]),
+    help="Allow what hermes asks about, each time or for its session; else it is denied.",
+)
 
 
 @click.command()
@@ -48,9 +56,15 @@ TASK = click.option("--task", "task_id", metavar="ID", help="In this task's thre
 @TASK
 @click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
 @click.option("--dry-run", is_flag=True, help="Print the call that would be made; send nothing.")
+@APPROVE
 @click.pass_obj
 def send(
-    invocation: Invocation, text: str, task_id: str | None, as_json: bool, dry_run: bool
+    invocation: Invocation,
+    text: str,
+    task_id: str | None,
+    as_json: bool,
+    dry_run: bool,
+    approve: str | None,
 ) -> None:
     """Send TEXT to Q and print the answer. `-` reads standard input."""
     text = text_of(text)
@@ -61,7 +75,7 @@ def send(
         frame = ChatFrame(text=text, task_id=task_id)
         if dry_run:
             return await _dry_run(services, frame, as_json=as_json)
-        return await _send(services, frame, as_json=as_json)
+        return await _send(services, frame, as_json=as_json, approve=approve)
 
     with_services(invocation, work)
 
@@ -70,8 +84,11 @@ def send(
 @click.argument("turn_id", metavar="ID", type=int)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print the turn and its answer as JSON.")
+@APPROVE
 @click.pass_obj
-def again(invocation: Invocation, turn_id: int, yes: bool, as_json: bool) -> None:
+def again(
+    invocation: Invocation, turn_id: int, yes: bool, as_json: bool, approve: str | None
+) -> None:
     """Send a message once more that failed, was stopped or was interrupted.
 
     In a task it says first what hermes's session already holds of it.
@@ -92,22 +109,23 @@ def again(invocation: Invocation, turn_id: int, yes: bool, as_json: bool) -> Non
             show.diagnostic(held)
             click.confirm("Send it all the same?", abort=True)
         frame = ChatFrame(text=turn.text, task_id=turn.task_id)
-        return await _send(services, frame, as_json=as_json, again_of=turn.id)
+        return await _send(services, frame, as_json=as_json, again_of=turn.id, approve=approve)
 
     with_services(invocation, work)
 
 
 async def _send(
-    services: Services, frame: ChatFrame, *, as_json: bool, again_of: int | None = None
+    services: Services,
+    frame: ChatFrame,
+    *,
+    as_json: bool,
+    again_of: int | None = None,
+    approve: str | None = None,
 ) -> int:
     from qterm.conversation import SendError
-    from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
+    from qterm.events import Accepted, Finished, Meanwhile, NotStored, ReplyText, TakenBack
+    from qterm.hermes.way import Asked
 
-    if services.settings.hermes.approvals is Approvals.ASK:
-        show.diagnostic(
-            'hermes can\'t ask you from here, so it refuses dangerous commands: approvals = "ask" '
-            'acts as "deny".'
-        )
     talk = _Talk(services.conversation, frame.task_id, prints=not as_json)
     code: int | None = None
     with talk.signals():
@@ -119,6 +137,8 @@ async def _send(
                         talk.accepted(turn.id)
                     case ReplyText(delta=delta) if not as_json:
                         talk.stream(delta)
+                    case Meanwhile(turn=turn, what=Asked(approval)):
+                        await _answer(services, turn, approval, approve)
                     case NotStored(text=words, reason=reason):
                         talk.clear()
                         if words:
@@ -147,6 +167,20 @@ async def _send(
         show.diagnostic("qterm was ended before the message was sent.")
         return exit_codes.INTERRUPTED
     return code
+
+
+async def _answer(services: Services, turn: Turn, approval: Approval, approve: str | None) -> None:
+    """Answer hermes's request: denied, unless `--approve` says otherwise (rule A1)."""
+    from qterm.hermes.way import Answer
+
+    answer = Answer(approve) if approve else Answer.DENY
+    if answer not in approval.answers:
+        answer = Answer.ONCE if approve and Answer.ONCE in approval.answers else Answer.DENY
+    said = "Denied" if answer is Answer.DENY else f"Allowed ({answer.value})"
+    hint = " `--approve once` allows it." if answer is Answer.DENY else ""
+    why = f" ({safe_line(approval.why)})" if approval.why else ""
+    show.diagnostic(f"{said}: {safe_line(approval.what)}{why}.{hint}")
+    await services.conversation.answer(turn.id, approval.id, answer)
 
 
 def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) -> int:

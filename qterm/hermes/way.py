@@ -56,7 +56,8 @@ class HermesRequest:
     `key` names the turn for `stop`. `prompt` is the whole text: the context block, if any, and the
     message. `session` is the id to continue, None for a call of its own. `cwd` is the folder hermes
     runs in, `timeout` in seconds, None for no limit. `is_task` chooses how the call is marked in
-    hermes's own list of sessions.
+    hermes's own list of sessions. `is_command` says that the text is meant for hermes itself
+    (`/compact`); else it reaches the model whatever it begins with.
     """
 
     key: str
@@ -65,6 +66,7 @@ class HermesRequest:
     session: str | None = None
     is_task: bool = False
     timeout: float | None = None
+    is_command: bool = False
 
 
 class Transport(StrEnum):

@@ -1,0 +1,199 @@
+"""Which way a turn takes: a hermes that is kept running where there is one, else spawned calls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from qterm.hermes.argv import Call
+from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace
+from qterm.hermes.spawn import SpawnWay
+from qterm.hermes.way import (
+    Answer,
+    Approvals,
+    Failed,
+    FailureKind,
+    HermesEvent,
+    HermesRequest,
+    HermesWay,
+    SessionRecord,
+    Standing,
+    Started,
+    Stopped,
+    Transport,
+)
+from qterm.model import TransportChoice
+
+if TYPE_CHECKING:
+    from qterm.hermes.live.live import LiveWay
+
+log = logging.getLogger(__name__)
+
+
+class ChosenWay:
+    """Takes the live way where it can and the choice allows it (implements HermesWay).
+
+    `find` tells which hermes (it may raise HermesNotFound), `open_live` makes the live way: it is
+    called with the first turn that may take it, or by `warm`. The two ways share hermes's sessions,
+    so a thread goes on whichever its turns take.
+    """
+
+    def __init__(
+        self,
+        spawn: SpawnWay,
+        open_live: Callable[[], LiveWay],
+        find: Callable[[], HermesPlace],
+        *,
+        choice: TransportChoice,
+        approvals: Approvals,
+    ) -> None:
+        self.spawn = spawn
+        self._open_live = open_live
+        self._find = find
+        self._choice = choice
+        self._approvals = approvals
+        self._live: LiveWay | None = None
+        self._running: dict[str, HermesWay] = {}
+        self._picking: dict[str, asyncio.Event] = {}
+        self._warming: asyncio.Task[object] | None = None
+        self._closed = False
+
+    # -- which way ------------------------------------------------------------------------------
+
+    async def standing(self) -> Standing:
+        """Which transport the next turn takes, and why."""
+        if why := self._why_not(is_task=False):
+            return Standing(Transport.SPAWN, why)
+        if await self.live.ready():
+            return Standing(Transport.LIVE, "hermes is kept running, and answers at once.")
+        return Standing(Transport.SPAWN, self.live.why)
+
+    @property
+    def live(self) -> LiveWay:
+        """The live way, made when it is first wanted."""
+        if self._live is None:
+            self._live = self._open_live()
+        return self._live
+
+    def _why_not(self, *, is_task: bool) -> str:
+        """Why a turn has to be spawned, in one sentence; empty where it may be live."""
+        if self._choice is TransportChoice.SPAWN:
+            return 'hermes is started for each turn (hermes.transport is "spawn").'
+        if self._approvals is Approvals.BYPASS and not is_task:
+            return "hermes is started for each turn at home, as it runs tools unasked (bypass)."
+        try:
+            place = self._find()
+        except (HermesNotFound, OSError):
+            return "There is no hermes yet."
+        if place.remote is not None:
+            return "hermes is on another machine, where it is started for each turn."
+        return ""
+
+    async def _pick(self, request: HermesRequest) -> HermesWay | Failed:
+        why = await asyncio.to_thread(self._why_not, is_task=request.is_task)
+        if not why and await self.live.ready():
+            return self.live
+        if self._choice is TransportChoice.LIVE and not why:
+            reason = f'{self.live.why} Mend that, or set hermes.transport to "auto".'
+            return Failed(FailureKind.CRASHED, reason)
+        return self.spawn
+
+    async def probe(self, *, fresh: bool = False) -> Capabilities:
+        """What the installed hermes can do; raises HermesNotFound or HermesUnusable."""
+        return await self.spawn.probe(fresh=fresh)
+
+    async def dry_run(self, request: HermesRequest) -> Call:
+        """The call a spawned turn would make; see SpawnWay.dry_run."""
+        return await self.spawn.dry_run(request)
+
+    # -- the seam -------------------------------------------------------------------------------
+
+    async def send(self, request: HermesRequest) -> AsyncIterator[HermesEvent]:
+        """Run one turn; see HermesWay.send."""
+        picked = await self._picked(request)
+        if isinstance(picked, Stopped | Failed):
+            yield Started(self._approvals)
+            yield picked
+            return
+        self._running[request.key] = picked
+        try:
+            async for event in picked.send(request):
+                yield event
+        finally:
+            self._running.pop(request.key, None)
+
+    async def _picked(self, request: HermesRequest) -> HermesWay | Failed | Stopped:
+        """The way for this turn; Stopped where it was stopped while hermes was still starting."""
+        if self._closed:
+            return self.spawn  # which says that qterm is closing
+        stopping = self._picking[request.key] = asyncio.Event()
+        picking = asyncio.create_task(self._pick(request))
+        waiting = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({picking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            return Stopped() if stopping.is_set() else picking.result()
+        finally:
+            self._picking.pop(request.key, None)
+            for task in (picking, waiting):
+                task.cancel()
+
+    async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
+        """Whether a call can take this text (rule C6)."""
+        why = await asyncio.to_thread(self._why_not, is_task=is_task)
+        if not why and await self.live.ready():
+            return await self.live.carries(prompt, is_task=is_task)
+        return await self.spawn.carries(prompt, is_task=is_task)
+
+    async def identity(self) -> str:
+        """Which hermes this is; the same by either way."""
+        return await self.spawn.identity()
+
+    async def name_session(self, session: str, name: str) -> bool:
+        """Give a session a title (rule S3)."""
+        return await self.spawn.name_session(session, name)
+
+    async def read_session(self, session: str) -> SessionRecord:
+        """What hermes holds under this id."""
+        return await self.spawn.read_session(session)
+
+    async def answer(self, key: str, approval_id: str, answer: Answer) -> bool:
+        """Answer a request of a live turn (rule A1)."""
+        way = self._running.get(key)
+        return way is not None and await way.answer(key, approval_id, answer)
+
+    async def set_mode(self, session: str, mode: str) -> bool:
+        """Set a session's mode; only a live hermes takes one."""
+        return self._live is not None and await self._live.set_mode(session, mode)
+
+    def warm(self) -> None:
+        """Start hermes in the background, where a turn would take it."""
+        if self._warming is None and not self._closed:
+            self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        try:
+            if not await asyncio.to_thread(self._why_not, is_task=True):
+                self.live.warm()
+        except Exception:
+            log.exception("hermes could not be started ahead")
+
+    async def stop(self, key: str) -> None:
+        """End the turn with this key, and all it started."""
+        if (stopping := self._picking.get(key)) is not None:
+            stopping.set()
+        elif (way := self._running.get(key)) is not None:
+            await way.stop(key)
+
+    async def close(self) -> None:
+        """End everything, quickly."""
+        self._closed = True
+        for stopping in self._picking.values():
+            stopping.set()
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        await asyncio.gather(
+            self.spawn.close(), *([self._live.close()] if self._live is not None else [])
+        )
