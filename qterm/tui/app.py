@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,15 +17,17 @@ from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from qterm.model import YOU, Approvals, Q
+from qterm.model import YOU, Q
 from qterm.services import FirstStart, Services
 from qterm.tui import messages
+from qterm.tui.asking import Asking
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
 from qterm.tui.common import Common
-from qterm.tui.content import plain, to_editor
+from qterm.tui.content import palette_words, plain, to_editor
 from qterm.tui.desk import Desk
 from qterm.tui.ending import Leave, interrupts_go_elsewhere, signals_leave
 from qterm.tui.look import Look
+from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.tasks import TasksScreen
@@ -44,6 +47,9 @@ log = logging.getLogger(__name__)
 
 TOAST_CHARS = 400
 """The most code points of a toast."""
+
+COMMAND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+"""What one of hermes's commands is called; others are not offered."""
 
 END_SECONDS = 15.0
 """The longest that leaving may take, whatever hangs."""
@@ -79,6 +85,7 @@ class QtermApp(App[Leave], inherit_bindings=False):
         in_tasks = replace(self.look, speakers=frozenset({YOU, Q}))
         self.common = Common(services, self.look, in_tasks, services.first_start())
         self.desk = Desk(services, self._told, self.run_worker)
+        self.asking = Asking(self)
         self.home: HomeScreen | None = None
         self.tasks: TasksScreen | None = None
         self.add_mode("home", self._make_home)
@@ -106,9 +113,13 @@ class QtermApp(App[Leave], inherit_bindings=False):
         self.desk.watch()
         self.desk.read_tasks()
         if self.common.state.kind is FirstStart.READY:
-            self.desk.look_at_hermes()
+            self._look_at_hermes()
         else:
             self.offer()
+
+    def _look_at_hermes(self) -> None:
+        self.desk.look_at_hermes()
+        self.desk.look_at_standing()
 
     def _add_notices(self) -> None:
         notices = self.common.notices
@@ -116,11 +127,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
             notices.add(problem.sentence)
         for sentence in self.services.notices:
             notices.add(sentence)
-        if self.services.settings.hermes.approvals is Approvals.ASK:
-            notices.add(
-                "hermes can't ask you from here, so it refuses dangerous commands: "
-                'approvals = "ask" acts as "deny".'
-            )
 
     def _fit_look(self) -> None:
         for look in (self.common.look, self.common.task_look):
@@ -150,14 +156,22 @@ class QtermApp(App[Leave], inherit_bindings=False):
                 self.desk.read_tasks()
             case messages.TasksRead(tasks):
                 self.common.take(tasks)
-                self._show_common()
+                self.common_changed()
             case messages.VersionSeen(words):
                 self.common.version = words
-                self._show_common()
+                self.common_changed()
+            case messages.StandingSeen(standing):
+                self.common.standing = standing
+                self.common_changed()
+            case messages.Unanswered():
+                self.notify(
+                    "That answer came too late: hermes no longer waited for it.", severity="warning"
+                )
             case messages.Trouble(sentence):
                 self.common.notices.add(sentence)
 
-    def _show_common(self) -> None:
+    def common_changed(self) -> None:
+        """What the screens share is other now."""
         for screen in self._threads():
             screen.common_changed()
 
@@ -166,6 +180,25 @@ class QtermApp(App[Leave], inherit_bindings=False):
         if self.tasks is None or not self.tasks.is_current or self.tasks.thread is None:
             return None
         return self.tasks.thread.task_id
+
+    def shown_thread(self) -> tuple[bool, str | None]:
+        """Whether a thread is on the screen, perhaps under a question, and which: None is home."""
+        bottom = self.screen_stack[0] if self.screen_stack else None
+        thread = bottom.thread if isinstance(bottom, ThreadScreen) else None
+        if thread is None or self._ending or isinstance(self.screen, FirstStartScreen):
+            return False, None
+        return True, thread.task_id
+
+    async def go_to_request(self) -> None:
+        """Bring the thread onto the screen in which hermes waits for an answer."""
+        task_id = self.asking.go_there()
+        if task_id is None:
+            await self.switch_mode("home")
+        elif isinstance(task_id, str):
+            await self.switch_mode("tasks")
+            if self.tasks is not None:
+                self.tasks.choose(task_id)
+        self.asking.look()
 
     # -- the first start -----------------------------------------------------------------------
 
@@ -209,9 +242,9 @@ class QtermApp(App[Leave], inherit_bindings=False):
 
     def _look_again(self) -> None:
         self.common.state = self.services.first_start()
-        self._show_common()
+        self.common_changed()
         if self.common.state.kind is FirstStart.READY:
-            self.desk.look_at_hermes()
+            self._look_at_hermes()
             self.notify("Q is ready.")
         else:
             self.offer()
@@ -224,6 +257,8 @@ class QtermApp(App[Leave], inherit_bindings=False):
             if command.palette and self._available(command, screen):
                 run = partial(self._invoke, command, screen)
                 yield SystemCommand(command.name, command.help, run)
+        if isinstance(screen, TasksScreen):
+            yield from hermes_commands(screen)
 
     def _available(self, command: Command, screen: Screen[object]) -> bool:
         if command.place is Place.APP:
@@ -246,6 +281,11 @@ class QtermApp(App[Leave], inherit_bindings=False):
             await self.switch_mode("tasks")
         elif self.tasks is not None:
             self.tasks.list.focus()
+
+    def action_command_palette(self) -> None:
+        """Not over hermes's question: it has its own keys."""
+        if not isinstance(self.screen, Guarded):
+            super().action_command_palette()
 
     def action_help(self) -> None:
         """Show every key."""
@@ -368,6 +408,18 @@ class QtermApp(App[Leave], inherit_bindings=False):
 def setup_command(place: HermesPlace) -> list[str]:
     """The call that sets hermes up in the home that qterm uses, whatever profile is sticky."""
     return [*place.command, *(("-p", "default") if place.home_is_root else ()), "setup"]
+
+
+def hermes_commands(screen: ThreadScreen) -> Iterable[SystemCommand]:
+    """hermes's own commands, where its session takes them; their words are never markup."""
+    if screen.work is None or not screen.can_write:
+        return
+    for command in screen.work.commands:
+        if COMMAND_NAME.fullmatch(command.name):
+            chosen = messages.HermesCommandChosen(command.name, command.hint)
+            words = palette_words(command.description)[:200]
+            post = partial(screen.post_message, chosen)
+            yield SystemCommand(f"hermes: /{command.name}", words, post)
 
 
 def make_app(services: Services) -> QtermApp:

@@ -29,7 +29,11 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the availability of commands hangs on. `task` is the chosen one, None at home."""
+    """What the availability of commands hangs on. `task` is the chosen one, None at home.
+
+    `did`: it is known what Q did in this thread; `modes`: its session's mode can be chosen;
+    `asks`: hermes waits for an answer in another thread.
+    """
 
     running: bool = False
     waiting: Turn | None = None
@@ -37,6 +41,9 @@ class Situation:
     again: Turn | None = None
     notices: int = 0
     offers: bool = False
+    did: bool = False
+    modes: bool = False
+    asks: bool = False
     task: Task | None = None
 
 
@@ -164,6 +171,22 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "stop", "escape", "stop Q", "Stop Q", "Stop the turn that Q is working on in this thread.",
         Place.THREAD, "stop", footer=True, available=lambda now: now.running,
+    ),
+    Command(
+        "steps", "ctrl+r", "what Q did", "What Q did, and thought",
+        "Unfold the tools and thoughts below an answer; again for arguments and results; again "
+        "to fold them.",
+        Place.THREAD, "steps", available=lambda now: now.did,
+    ),
+    Command(
+        "session-mode", "f4", "session mode…", "Session mode…",
+        "Choose how freely Q may edit files in this task's session.",
+        Place.TASKS, "session_mode", available=lambda now: now.modes,
+    ),
+    Command(
+        "go-to-request", "ctrl+l", "answer Q…", "Go where Q asks you",
+        "Go to the thread in which hermes waits for your answer before it acts.",
+        Place.THREAD, "go_to_request", available=lambda now: now.asks,
     ),
     Command(
         "told", "ctrl+t", "context", "What Q will be told",

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from qterm.feed.source import FeedChange
+from qterm.hermes.way import Standing
 from qterm.model import YOU, Q, Task, TaskState, Turn, TurnState
 from qterm.services import Services, StartState
 from qterm.tui.look import Look
 from qterm.tui.outgoing import Outgoing
+from qterm.tui.requests import Requests
 from qterm.tui.widgets.progress import Progress
 
 
@@ -42,7 +44,9 @@ class NoticeList:
 class Common:
     """`state` is what the start found of hermes, `version` which one it is.
 
-    `task_look` is the look of a task's thread, in which only two speak.
+    `task_look` is the look of a task's thread, in which only two speak. `requests` are those that
+    stand, `standing` is which transport the next turn takes; `told_of_deny`: it was said that
+    `ask` acts as `deny`.
     """
 
     services: Services
@@ -53,7 +57,13 @@ class Common:
     tasks: Sequence[Task] = ()
     tasks_are_known: bool = False
     notices: NoticeList = field(default_factory=NoticeList)
+    requests: Requests = field(init=False)
+    standing: Standing | None = None
+    told_of_deny: bool = False
     _rung: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.requests = Requests(self.services.conversation.clock)
 
     def task(self, task_id: str | None) -> Task | None:
         """The task with this id, as it was last read."""
@@ -76,6 +86,10 @@ class Common:
     def is_new(self, task: Task) -> bool:
         """Whether something has ended in a task that was not on the screen yet."""
         return task.is_unread and not self.is_at_work(task)
+
+    def asks_in(self, task_id: str | None) -> bool:
+        """Whether hermes waits for an answer in a thread."""
+        return bool(self.requests.of(task_id))
 
     def open_count(self) -> int:
         """How many tasks are open."""

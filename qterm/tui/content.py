@@ -33,6 +33,16 @@ def one_line(text: str, width: int | None = None, style: str | Style = "") -> Co
     return Content.styled(joined, style) if style else Content(joined)
 
 
+def with_controls(text: str, style: str | Style = "") -> Content:
+    """Foreign text in which nothing is hidden: every control is a visible stand-in (rule T2)."""
+    return plain(show_controls(text), style)
+
+
+def palette_words(text: str) -> str:
+    """Foreign text for the palette, which parses markup whatever it is given: no brackets in it."""
+    return safe_line(text).replace("[", "(").replace("]", ")").replace("\\", "/")
+
+
 def cut_cells(text: str, width: int) -> str:
     """The longest beginning of the text that fits into this many cells, at a grapheme's edge."""
     import regex

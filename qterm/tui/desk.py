@@ -17,6 +17,7 @@ from textual.worker import Worker
 from qterm.conversation import SendError
 from qterm.feed.source import FeedError
 from qterm.frame import ChatFrame
+from qterm.hermes.way import Answer
 from qterm.model import Task, Turn
 from qterm.services import Services
 from qterm.tui import messages
@@ -144,18 +145,32 @@ class Desk:
             return
         self.post(messages.VersionSeen(found.version))
 
+    def look_at_standing(self) -> None:
+        """Find out which transport the next turn takes."""
+
+        async def look() -> None:
+            self.post(messages.StandingSeen(await self.services.way.standing()))
+
+        self._run(look, "standing")
+
     # -- sending -------------------------------------------------------------------------------
 
     def send(self, task_id: str | None, text: str, *, again_of: int | None = None) -> None:
         """Send a message into a thread; it goes on whatever else is sent meanwhile."""
-        self._run(partial(self._send, task_id, text, again_of), "send", exclusive=False)
+        frame = ChatFrame(text, task_id=task_id)
+        self._run(partial(self._send, frame, again_of), "send", exclusive=False)
 
-    async def _send(self, task_id: str | None, text: str, again_of: int | None) -> None:
-        not_sent = partial(messages.NotSent, task_id, again=again_of is not None)
+    def send_command(self, task_id: str | None, text: str) -> None:
+        """Have hermes run one of its own commands; the words were never in the editor."""
+        frame = ChatFrame(text, task_id=task_id, command=True)
+        self._run(partial(self._send, frame, None), "send", exclusive=False)
+
+    async def _send(self, frame: ChatFrame, again_of: int | None) -> None:
+        written = again_of is None and not frame.is_command
+        not_sent = partial(messages.NotSent, frame.task_id, again=not written)
         try:
-            frame = ChatFrame(text, task_id=task_id)
             async for event in self.services.conversation.send(frame, again_of=again_of):
-                self.post(messages.Happened(event))
+                self.post(messages.Happened(event, written))
         except SendError as error:
             self.post(not_sent(str(error), refused=True))
         except FeedError as error:
@@ -176,6 +191,24 @@ class Desk:
         """Stop the turn that runs in a thread."""
         stop = partial(self.services.conversation.stop, task_id)
         self._run(stop, f"stop {task_id}")
+
+    def answer(self, turn_id: int, approval_id: str, answer: Answer) -> None:
+        """Answer a request of hermes's (rule A1)."""
+
+        async def say() -> None:
+            if not await self.services.conversation.answer(turn_id, approval_id, answer):
+                self.post(messages.Unanswered())
+
+        self._run(say, "answer", exclusive=False)
+
+    def set_mode(self, task_id: str | None, session: str, mode: str) -> None:
+        """Set a session's mode."""
+
+        async def change() -> None:
+            taken = await self.services.way.set_mode(session, mode)
+            self.post(messages.ModeSet(task_id, mode, taken))
+
+        self._run(change, f"mode {session}")
 
     def take_back(self, turn_id: int) -> None:
         """Take back a message that waits; its `TakenBack` brings the words."""

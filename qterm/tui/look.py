@@ -12,6 +12,9 @@ from textual.style import Style
 from qterm.model import QTERM, Degraded, Persona, Q, Turn, TurnState
 from qterm.tui.commands import first_key
 from qterm.tui.content import body, colour_style, one_line, plain
+from qterm.tui.durations import seconds_words, ticking_words
+from qterm.tui.step_words import step_lines
+from qterm.tui.widgets.steps import StepsShown
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LABEL_CELLS = 12
@@ -93,29 +96,13 @@ def day_words(moment: datetime, now: datetime) -> str:
     return words
 
 
-def seconds_words(seconds: float) -> str:
-    """A duration: `2.9 s`, `48 s`, `3 min 5 s`, `2 h 3 min`."""
-    if seconds < 10:
-        return f"{max(seconds, 0):.1f} s"
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def ticking_words(seconds: float) -> str:
-    """A duration that still grows, in whole seconds."""
-    return seconds_words(float(int(seconds))).replace(".0 s", " s")
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """One turn as it is shown: with what is known of it beyond the store.
 
     `text` is the answer so far where it is ahead of the store. `seconds` is how long it has been
-    open, `mine` whether this qterm works on it, `answered` whether an answer of Q's stands below.
+    open, `mine` whether this qterm works on it, `answered` whether an answer of Q's stands below,
+    `steps` what Q does or did for it.
     """
 
     turn: Turn
@@ -125,6 +112,7 @@ class Shown:
     answered: bool = False
     unfolded: bool = False
     tool: str = ""
+    steps: StepsShown | None = None
 
 
 def turn_content(shown: Shown, look: Look) -> Content:
@@ -140,7 +128,8 @@ def turn_content(shown: Shown, look: Look) -> Content:
 
 def _notes(shown: Shown, look: Look) -> list[Content]:
     turn = shown.turn
-    lines = _reply_notes(shown, look) if turn.persona == Q else _own_notes(shown, look)
+    lines = step_lines(shown.steps) if shown.steps is not None else []
+    lines += _reply_notes(shown, look) if turn.persona == Q else _own_notes(shown, look)
     if turn.hidden:
         lines.append(Content.styled("hidden from Q", _NOTE))
     if turn.degraded is not None:
@@ -196,6 +185,13 @@ def _trouble(start: str, shown: Shown, look: Look) -> Content:
         plain(reason, "$text-error"),
         Content.styled(f"\ntab, then {hints}", _NOTE),
     )
+
+
+def at_work(shown: Shown, look: Look) -> Content:
+    """Q at work on a message, before the first word of the answer."""
+    lines = step_lines(shown.steps) if shown.steps is not None else []
+    line = working(shown.seconds, look, tool=shown.tool, mine=shown.mine)
+    return Content("\n").join([*lines, line])
 
 
 def working(seconds: float, look: Look, *, tool: str = "", mine: bool = True) -> Content:

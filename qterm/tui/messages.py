@@ -11,6 +11,7 @@ from textual.message import Message
 from qterm.context import QContext
 from qterm.events import Event
 from qterm.feed.source import FeedChange
+from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
 
 
@@ -53,9 +54,10 @@ class ChangesMissed(Message, bubble=False):
 
 @dataclass
 class Happened(Message, bubble=False):
-    """An event of a turn that this qterm sent."""
+    """An event of a turn that this qterm sent. `written`: its words came from the editor."""
 
     event: Event
+    written: bool = True
 
 
 @dataclass
@@ -102,6 +104,35 @@ class VersionSeen(Message, bubble=False):
     """Which hermes answers."""
 
     words: str
+
+
+@dataclass
+class StandingSeen(Message, bubble=False):
+    """Which transport the next turn takes, and why."""
+
+    standing: Standing
+
+
+@dataclass
+class Unanswered(Message, bubble=False):
+    """An answer to a request came too late: hermes no longer waited for it."""
+
+
+@dataclass
+class ModeSet(Message, bubble=False):
+    """A session's mode was to be set; `taken`: hermes took it."""
+
+    task_id: str | None
+    mode: str
+    taken: bool
+
+
+@dataclass
+class HermesCommandChosen(Message, bubble=False):
+    """One of hermes's own commands was chosen; `hint` says what follows it, where something may."""
+
+    name: str
+    hint: str
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -10,6 +11,8 @@ from textual.content import Content
 from qterm.model import Task, TaskState
 from qterm.safe_text import safe_line
 from qterm.tui.content import cut_cells, one_line
+from qterm.tui.step_words import plan_words, usage_words
+from qterm.tui.widgets.steps import ThreadWork
 
 _DIM = "$foreground-muted"
 _MARKS = {
@@ -19,13 +22,16 @@ _MARKS = {
 }
 
 
-def list_line(task: Task, width: int, *, at_work: bool, is_new: bool) -> Content:
+def list_line(
+    task: Task, width: int, *, at_work: bool, is_new: bool, asks: bool = False
+) -> Content:
     """Two lines: mark and title, then what is going on in it; cut to `width` cells."""
     mark, style = _MARKS[task.state]
     if at_work:
         style = "$text-warning"
+    is_new = is_new or asks
     open_style = "bold" if is_new else "" if task.state is TaskState.OPEN else _DIM
-    news = "Q is at work" if at_work else "new" if is_new else ""
+    news = "Q asks you" if asks else "Q is at work" if at_work else "new" if is_new else ""
     below = [one_line(news, None, "bold $text-warning" if is_new else _DIM)] if news else []
     if task.state is not TaskState.OPEN:
         below.append(Content.styled(task.state.value, _DIM))
@@ -47,8 +53,9 @@ def _turns(task: Task) -> str:
     return "1 turn" if task.turns == 1 else f"{task.turns:,} turns"
 
 
-def head(task: Task, width: int) -> Content:
-    """Two lines of `width` cells: title and folder, then session, run and turns."""
+def head(task: Task, width: int, live: Sequence[Content] = ()) -> Content:
+    """Two lines of `width` cells: title and folder, then `live` (plan, usage, mode), session, run
+    and turns."""
     mark, style = _MARKS[task.state]
     is_open = task.state is TaskState.OPEN
     title = one_line(task.title, max(width * 3 // 5, 12), "bold")
@@ -59,7 +66,23 @@ def head(task: Task, width: int) -> Content:
     if left > 5:
         first.append(Content.styled(f"  {folder_words(task.cwd, left)}", _DIM))
     facts = [session_words(task), f"run {task.run}", _turns(task)]
-    return Content.assemble(*first, "\n", one_line(" · ".join(facts), width, _DIM))
+    second = [*live, *(one_line(fact, None, _DIM) for fact in facts)]
+    joined = Content.styled(" · ", _DIM).join(second)
+    return Content.assemble(*first, "\n", joined.truncate(width, ellipsis=True))
+
+
+def live_words(work: ThreadWork | None, width: int) -> list[Content]:
+    """How the session stands: the plan in short, how full it is, a mode that is not the usual."""
+    if work is None:
+        return []
+    parts = []
+    if (plan := plan_words(work.plan, width)) is not None:
+        parts.append(plan)
+    if usage := usage_words(work.usage):
+        parts.append(Content.styled(usage, _DIM))
+    if mode := work.mode_name():
+        parts.append(one_line(f"mode: {mode}", 24, "$text-warning"))
+    return parts
 
 
 def session_words(task: Task) -> str:

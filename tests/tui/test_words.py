@@ -14,7 +14,8 @@ from textual.widgets import Input, TextArea
 from qterm.model import QTERM, Degraded, Persona, Session, Task, TaskState, Turn, TurnState
 from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
-from qterm.tui.look import Look, Shown, day_words, seconds_words, ticking_words, turn_content
+from qterm.tui.durations import seconds_words, ticking_words
+from qterm.tui.look import Look, Shown, day_words, turn_content
 from qterm.tui.outgoing import Outgoing
 from qterm.tui.task_words import folder_words, head, list_line
 from qterm.tui.widgets.window import MOST, Window
@@ -198,9 +199,11 @@ def test_a_command_gives_its_binding_and_takes_the_operators_key() -> None:
 
 def test_commands_are_available_when_they_can_do_something() -> None:
     nothing = {command.id for command in COMMANDS if command.available(Situation())}
+    assert not nothing & {"steps", "session-mode", "go-to-request"}
     assert not nothing & {"stop", "send-again", "hide", "delete", "take-back", "dismiss", "detail"}
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
+    full = replace(full, did=True, asks=True, modes=True)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
         "write", *AT_TASKS, "reopen-task",
     }  # fmt: skip
@@ -245,15 +248,20 @@ def test_a_note_of_qterms_has_no_speaker() -> None:
 
 def test_a_task_in_words() -> None:
     task = a_task(title="Ship the\nimporter", turns=14, run=2)
-    assert list_line(task, 30, at_work=False, is_new=True).plain == (
+    assert list_line(task, 30, at_work=False, is_new=True, asks=False).plain == (
         "● Ship the importer\n  new · 14 turns · run 2"
     )
-    assert "Q is at work" in list_line(task, 30, at_work=True, is_new=False).plain
+    assert "Q is at work" in list_line(task, 30, at_work=True, is_new=False, asks=False).plain
     done = replace(task, state=TaskState.DONE, turns=0)
-    assert list_line(done, 40, at_work=False, is_new=False).plain.startswith("✓ Ship the importer")
+    assert list_line(done, 40, at_work=False, is_new=False, asks=False).plain.startswith(
+        "✓ Ship the importer"
+    )
     for width in (18, 30, 60):
         long = a_task(title="日本語の長い題名" * 9, cwd="/srv/" + "x" * 200, turns=1_234)
-        for words in (list_line(long, width, at_work=True, is_new=True), head(long, width)):
+        for words in (
+            list_line(long, width, at_work=True, is_new=True, asks=False),
+            head(long, width),
+        ):
             assert all(line.cell_length <= width for line in words.split("\n")), words.plain
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import on
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
@@ -70,6 +71,20 @@ class TasksScreen(ThreadScreen):
             return False
         return task.state is TaskState.OPEN
 
+    def session_id(self) -> str | None:
+        """The session of the chosen task, once it has one."""
+        task = self.chosen
+        return task.session.id if task is not None and task.session is not None else None
+
+    def live_parts(self, width: int) -> list[Content]:
+        """They stand in the task's own head."""
+        return []
+
+    def show_state(self) -> None:
+        """The head, too, shows how the session stands."""
+        self.head.show(self.chosen, self.work)
+        super().show_state()
+
     def situation(self) -> Situation:
         """What the availability of commands hangs on, now."""
         return replace(super().situation(), task=self.chosen)
@@ -93,7 +108,7 @@ class TasksScreen(ThreadScreen):
     def _show_task(self) -> None:
         task = self.chosen
         self.list.display = bool(self.common.tasks)
-        self.head.show(task)
+        self.head.show(task, self.work)
         self.query_one("#writing").display = task is not None
         self.composer.set_hint(self._hint(task))
         if self.composer.read_only == self.can_write:

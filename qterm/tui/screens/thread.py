@@ -17,16 +17,18 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from qterm import events
-from qterm.hermes.way import ToolSeen
+from qterm.hermes.way import ThoughtDelta, ToolSeen
 from qterm.model import Approvals, Turn
 from qterm.services import FirstStart
 from qterm.tui import messages
 from qterm.tui.common import Common, OpenThread
-from qterm.tui.content import one_line, plain
+from qterm.tui.content import plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
-from qterm.tui.screens.thread_writing import ThreadWriting
+from qterm.tui.screens.thread_meanwhile import ThreadMeanwhile
+from qterm.tui.state_words import asks_words, q_words, title_state, version_parts
+from qterm.tui.task_words import live_words
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
@@ -34,10 +36,8 @@ from qterm.tui.widgets.feed import FeedView
 NEEDS = (50, 14)
 """The smallest screen, in columns and rows."""
 
-_TOOL_ENDED = frozenset({"ended", "done", "completed", "failed", "result"})
 
-
-class ThreadScreen(ThreadWriting):
+class ThreadScreen(ThreadMeanwhile):
     """One thread at a time, with its own draft, its own queue and its own progress."""
 
     AUTO_FOCUS = "#composer"
@@ -86,6 +86,7 @@ class ThreadScreen(ThreadWriting):
 
     def on_screen_resume(self) -> None:
         """Back from another screen: the keys are this one's again."""
+        self.app.call_later(self.app.asking.look)
         self.show_state()
         self.refresh_bindings()
 
@@ -104,6 +105,7 @@ class ThreadScreen(ThreadWriting):
             if not thread.draft_is_known:
                 self.desk.read_draft(task_id)
         self.post_message(messages.ThreadChosen(task_id))
+        self.app.asking.look()
         self.refresh_bindings()
 
     @on(messages.ThreadChosen)
@@ -168,26 +170,29 @@ class ThreadScreen(ThreadWriting):
     async def _happened(self, message: messages.Happened) -> None:
         match message.event:
             case events.Accepted(turn):
-                self._accepted(turn)
+                self._accepted(turn, written=message.written)
                 await self._apply(turn)
             case events.ReplyText(turn, reply, delta):
                 await self._more_text(turn, reply, delta)
                 return
-            case events.Meanwhile(turn, ToolSeen() as tool):
-                self.opened(turn.task_id).progress.use(
-                    turn.id, "" if tool.state in _TOOL_ENDED else tool.name
-                )
-                self.feed.refresh_open()
-                return
+            case events.Meanwhile() as event:
+                self.meanwhile(event)
+                if isinstance(event.what, ThoughtDelta | ToolSeen):
+                    return
             case events.Finished(turn, reply, _):
+                self.over(turn)
                 await self._apply(*([turn] if reply is None else [turn, reply]))
                 self.finished(turn)
             case events.TakenBack(turn):
+                self.over(turn)
                 self._taken_back(turn)
                 await self._apply(deleted=turn)
             case events.NotStored(_, _, reason):
                 self.notices.add(f"How this turn ended could not be stored yet: {reason}")
-            case events.Waiting(turn) | events.ContextReady(turn) | events.Began(turn):
+            case events.Began(turn) as event:
+                self.began(event)
+                await self._apply(turn)
+            case events.Waiting(turn) | events.ContextReady(turn):
                 await self._apply(turn)
         self.show_state()
         self.refresh_bindings()
@@ -277,24 +282,42 @@ class ThreadScreen(ThreadWriting):
         """Show where the screens are, and how Q is."""
         if self._leaving:
             return
-        self._title.show_places(self._places())
-        offers = self.look.key("first-start")
-        match self.common.state.kind:
-            case FirstStart.NO_HERMES:
-                words = Content.styled(f"Q ○ hermes is not installed ({offers})", "$text-warning")
-            case FirstStart.NO_MODEL:
-                words = Content.styled(f"Q ○ has no model yet ({offers})", "$text-warning")
-            case _:
-                at_work = self.feed.progress.asked() is not None
-                mark = Content.styled("●", "$text-warning" if at_work else "$text-success")
-                words = Content.assemble("Q ", mark, " at work" if at_work else " ready")
-        parts = [words]
-        if self.common.version and self.common.state.kind is FirstStart.READY:
-            parts.append(one_line(f"hermes {self.common.version}", 30, "$foreground-muted"))
-        if self.services.approvals is Approvals.BYPASS:
-            parts.insert(0, Content.styled("! Q runs commands unasked", "bold $text-error"))
-        self._title.show(Content(" · ").join(parts))
+        places = self._places()
+        self._title.show_places(places)
+        room = max(self.size.width - places.cell_length - 4, 20)
+        self._title.show(title_state(self._state_parts(room), room), self._why())
         self.feed.show_empty(plain(self.first_words()))
+
+    def _state_parts(self, room: int) -> list[tuple[int, Content]]:
+        """How Q is: each part with how gladly it makes way for others, 0 for never."""
+        parts = [(0, q_words(self.common, at_work=self.feed.progress.asked() is not None))]
+        if self.services.approvals is Approvals.BYPASS:
+            parts.insert(0, (0, Content.styled("! Q runs commands unasked", "bold $text-error")))
+        if (asks := self._asks()) is not None:
+            parts.insert(0, (0, asks))
+        parts += [(1, part) for part in self.live_parts(room // 3)]
+        if self.common.state.kind is FirstStart.READY:
+            parts += version_parts(self.common)
+        return parts
+
+    def _asks(self) -> Content | None:
+        """Where hermes waits for an answer, if it is not here."""
+        elsewhere = self.common.requests.elsewhere(
+            self.thread.task_id if self.thread else None, here=self.thread is not None
+        )
+        if not elsewhere:
+            return None
+        task = self.common.task(elsewhere[0].turn.task_id)
+        return asks_words(task.title if task else None, self.look.key("go-to-request"))
+
+    def live_parts(self, width: int) -> list[Content]:
+        """How the thread's session stands, for the title line."""
+        return live_words(self.work, width)
+
+    def _why(self) -> Content | None:
+        """Why the next turn goes the way it does."""
+        standing = self.common.standing
+        return plain(standing.why) if standing is not None else None
 
     def _places(self) -> Content:
         name = "qterm rehearsal" if self.services.is_demo else "qterm"

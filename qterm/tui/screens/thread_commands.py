@@ -49,7 +49,13 @@ class ThreadCommands(Screen[None]):
         thread = self.thread
         selected = self.feed.selected_turn()
         running = None if thread is None else self.services.conversation.running(thread.task_id)
+        work = thread.progress.work if thread else None
+        here = thread is not None
+        task_id = thread.task_id if thread else None
         return Situation(
+            did=work is not None and work.newest() is not None,
+            modes=self.session_id() is not None and bool(work and work.modes),
+            asks=bool(self.common.requests.elsewhere(task_id, here=here)),
             running=running is not None,
             waiting=thread.progress.waiting() if thread else None,
             selected=selected,
@@ -57,6 +63,10 @@ class ThreadCommands(Screen[None]):
             notices=len(self.notices.waiting),
             offers=self.common.state.kind is not FirstStart.READY,
         )
+
+    def session_id(self) -> str | None:
+        """The session of the thread on the screen, where it has one that lasts."""
+        return None
 
     @property
     def can_write(self) -> bool:
@@ -161,6 +171,10 @@ class ThreadCommands(Screen[None]):
         """Put the notice at the top away."""
         self.notices.dismiss()
         self.refresh_bindings()
+
+    async def action_go_to_request(self) -> None:
+        """Go to the thread in which hermes waits for an answer."""
+        await self.app.go_to_request()
 
     def action_notices(self) -> None:
         """Show every notice."""

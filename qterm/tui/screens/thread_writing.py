@@ -68,11 +68,11 @@ class ThreadWriting(ThreadCommands):
         if now is not None:
             self.desk.send(self.thread.task_id, now)
 
-    def _accepted(self, turn: Turn) -> None:
+    def _accepted(self, turn: Turn, *, written: bool) -> None:
         """The message is stored: only now may it leave the editor."""
         thread = self.opened(turn.task_id)
         is_here = thread is self.thread
-        if turn.again_of is None:
+        if written:
             sent, then = thread.outgoing.stored()
             if is_here:
                 self.composer.take_sent(sent)

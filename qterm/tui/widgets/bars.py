@@ -30,9 +30,10 @@ class TitleBar(Horizontal):
         """Show where the screens are."""
         self._places.update(places)
 
-    def show(self, state: Content) -> None:
-        """Show how Q is."""
+    def show(self, state: Content, why: Content | None = None) -> None:
+        """Show how Q is; `why` it is reached as it is stands in the tooltip."""
         self._state.update(state)
+        self._state.tooltip = why
 
 
 class Notices(Static):

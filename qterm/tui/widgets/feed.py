@@ -20,9 +20,10 @@ from textual.widgets import Static
 
 from qterm.model import QTERM, YOU, Turn
 from qterm.tui.commands import Place, bindings
-from qterm.tui.look import Look, Shown
+from qterm.tui.look import Look
 from qterm.tui.widgets.progress import Progress
-from qterm.tui.widgets.turn import DayLine, TurnView, WorkingLine
+from qterm.tui.widgets.showing import Showing
+from qterm.tui.widgets.turn import DayLine, Folded, TurnView, WorkingLine
 from qterm.tui.widgets.window import MOST, Window
 
 EDGE_ROWS = 6
@@ -58,9 +59,9 @@ class FeedView(VerticalScroll, can_focus=True):
         self.selected: int | None = None
         self.unseen = 0
         self.progress = progress
+        self._showing = Showing(look, self.window, progress)
         self._views: dict[int, TurnView] = {}
         self._days: dict[int, DayLine] = {}
-        self._unfolded: set[int] = set()
         self._dirty: set[int] = set()
         self._following = True
         self._held: tuple[Widget, int] | None = None
@@ -82,7 +83,7 @@ class FeedView(VerticalScroll, can_focus=True):
         self.progress = progress
         self.window.replace([], has_older=False, has_newer=False)
         self.forget_selection()
-        self._unfolded.clear()
+        self._showing = Showing(self.look, self.window, progress, width=self._showing.width)
         self._dirty.clear()
         self._loading = True
         self._working.show(None)
@@ -197,7 +198,7 @@ class FeedView(VerticalScroll, can_focus=True):
 
     def _forget(self, turn_id: int) -> None:
         self.progress.forget(turn_id)
-        self._unfolded.discard(turn_id)
+        self._showing.unfolded.discard(turn_id)
         if self.selected == turn_id:
             near = self.window.neighbour(turn_id, 1) or self.window.neighbour(turn_id, -1)
             self._select(near.id if near else None)
@@ -218,7 +219,7 @@ class FeedView(VerticalScroll, can_focus=True):
         for turn in reversed(self.window.turns):
             view = self._views.get(turn.id)
             if view is None:
-                view = self._views[turn.id] = TurnView(self._shown(turn), self.look)
+                view = self._views[turn.id] = TurnView(self._showing.turn(turn), self.look)
                 view.set_class(turn.id == self.selected, "-selected")
                 mounting.append(self.mount(view, before=before))
             before = view
@@ -256,22 +257,10 @@ class FeedView(VerticalScroll, can_focus=True):
 
     # -- what a turn looks like now ------------------------------------------------------------
 
-    def _shown(self, turn: Turn) -> Shown:
-        seconds = self.progress.seconds(turn.id)
-        return Shown(
-            turn=turn,
-            text=self.progress.text(turn.id),
-            seconds=seconds if self.look.moving else float(int(seconds)),
-            mine=self.progress.is_mine(turn),
-            answered=any(other.reply_to == turn.id for other in self.window.turns),
-            unfolded=turn.id in self._unfolded,
-            tool=self.progress.tool(turn.reply_to),
-        )
-
     def _show(self, turn: Turn) -> None:
         view = self._views.get(turn.id)
         if view is not None:
-            view.show(self._shown(turn))
+            view.show(self._showing.turn(turn))
 
     def refresh_open(self) -> None:
         """Let the elapsed times of open turns go on, and the line of Q at work."""
@@ -282,9 +271,7 @@ class FeedView(VerticalScroll, can_focus=True):
         if asked is None or self.progress.is_answering(asked) or self.window.has_newer:
             self._working.show(None)
         else:
-            shown = self._shown(asked)
-            tool = self.progress.tool(asked.id)
-            self._working.show(shown.seconds, tool=tool, mine=shown.mine)
+            self._working.show(self._showing.working(asked))
 
     def more_text(self, reply: Turn, delta: str) -> None:
         """More of an answer of this qterm's; drawn at most every 50 ms."""
@@ -295,18 +282,40 @@ class FeedView(VerticalScroll, can_focus=True):
 
     def _flush(self) -> None:
         dirty, self._dirty = self._dirty, set()
-        for turn_id in dirty:
-            if (turn := self.window.find(turn_id)) is not None:
+        for turn in self.window.turns:
+            if turn.id in dirty or turn.reply_to in dirty:
                 self._show(turn)
-
-    def tool(self, turn_id: int, name: str) -> None:
-        """Q uses a tool for this message; an empty name: no more."""
-        self.progress.use(turn_id, name)
         self.refresh_open()
+
+    def work_moved(self, turn_id: int) -> None:
+        """Q does something for a message; drawn at most every 50 ms."""
+        if not self._dirty:
+            self.set_timer(REDRAW_SECONDS, self._flush)
+        self._dirty.add(turn_id)
+
+    def refresh_work(self, turn_id: int) -> None:
+        """What Q did for a message is shown otherwise now."""
+        for turn in self.window.turns:
+            if turn_id in {turn.id, turn.reply_to}:
+                self._show(turn)
+        self.refresh_open()
+
+    def on_folded(self, event: Folded) -> None:
+        """A click on a line of what Q did."""
+        event.stop()
+        if (steps := self.progress.work.steps(event.turn_id)) is not None:
+            steps.toggle(event.part)
+            self.refresh_work(event.turn_id)
+
+    def on_resize(self) -> None:
+        """Lines of what Q did are cut to the width."""
+        self._showing.width = self.scrollable_content_region.width - self.look.margin
+        for turn in self.window.turns:
+            self._show(turn)
 
     def unfold(self, turn_id: int) -> None:
         """Show the details of a failure, or put them away."""
-        self._unfolded ^= {turn_id}
+        self._showing.unfolded ^= {turn_id}
         if (turn := self.window.find(turn_id)) is not None:
             self._show(turn)
 

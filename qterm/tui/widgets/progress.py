@@ -6,12 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from qterm.model import YOU, Owner, Q, Turn, TurnState
+from qterm.tui.widgets.steps import ThreadWork
 
 
 class Progress:
     """Open turns with how long they have been so, and what is known of answers before the store.
 
-    `owner` is this process, `clock` gives seconds that never go back, `now` the time of day.
+    `owner` is this process, `clock` gives seconds that never go back, `now` the time of day. `work`
+    is what Q does meanwhile; it outlasts the turns.
     """
 
     def __init__(
@@ -23,7 +25,7 @@ class Progress:
         self._open: dict[int, Turn] = {}
         self._since: dict[int, float] = {}
         self._text: dict[int, str] = {}
-        self._tool: dict[int, str] = {}
+        self.work = ThreadWork(clock)
 
     def __bool__(self) -> bool:
         """Whether any turn still waits for its outcome."""
@@ -53,7 +55,6 @@ class Progress:
         self._open.pop(turn_id, None)
         self._since.pop(turn_id, None)
         self._text.pop(turn_id, None)
-        self._tool.pop(turn_id, None)
 
     def seconds(self, turn_id: int) -> float:
         """For how long a turn has been in its open state; 0 for one that is over."""
@@ -92,11 +93,3 @@ class Progress:
     def text(self, turn_id: int) -> str | None:
         """The answer so far, where it is ahead of the store."""
         return self._text.get(turn_id)
-
-    def use(self, turn_id: int, tool: str) -> None:
-        """Q uses a tool for this message; an empty name: no more."""
-        self._tool[turn_id] = tool
-
-    def tool(self, turn_id: int | None) -> str:
-        """The tool in use for a message."""
-        return self._tool.get(turn_id or 0, "")

@@ -11,7 +11,8 @@ from textual.widgets.option_list import Option
 from qterm.model import Task
 from qterm.tui.commands import Place, bindings
 from qterm.tui.common import Common
-from qterm.tui.task_words import head, list_line
+from qterm.tui.task_words import head, list_line, live_words
+from qterm.tui.widgets.steps import ThreadWork
 
 DEFAULT_WIDTH = 30
 """Cells, before the list has been laid out."""
@@ -59,7 +60,11 @@ class TaskList(OptionList):
     def _line(self, task: Task) -> Content:
         width = self.scrollable_content_region.width or DEFAULT_WIDTH
         return list_line(
-            task, width, at_work=self._common.is_at_work(task), is_new=self._common.is_new(task)
+            task,
+            width,
+            at_work=self._common.is_at_work(task),
+            is_new=self._common.is_new(task),
+            asks=self._common.asks_in(task.id),
         )
 
     def on_resize(self) -> None:
@@ -77,14 +82,16 @@ class TaskHead(Static):
     def __init__(self) -> None:
         super().__init__(Content(""), id="task--head", markup=False)
         self._of: Task | None = None
+        self._work: ThreadWork | None = None
 
-    def show(self, task: Task | None) -> None:
-        """Show a task, or nothing."""
-        self._of = task
+    def show(self, task: Task | None, work: ThreadWork | None) -> None:
+        """Show a task with how its session stands, or nothing."""
+        self._of, self._work = task, work
         self.display = task is not None
         if task is not None:
-            self.update(head(task, self.content_region.width or DEFAULT_WIDTH))
+            width = self.content_region.width or DEFAULT_WIDTH
+            self.update(head(task, width, live_words(work, width // 2)))
 
     def on_resize(self) -> None:
         """Everything is cut to the width."""
-        self.show(self._of)
+        self.show(self._of, self._work)

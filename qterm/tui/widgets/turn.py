@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, cast
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
 from qterm.model import Q
-from qterm.tui.look import Look, Shown, turn_content, working
+from qterm.tui.look import Look, Shown, at_work, turn_content
+from qterm.tui.step_words import FOLD
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
@@ -28,6 +30,20 @@ class Body(Static):
         width, height = self.size
         same = width > 0 and words.get_height(cast("RulesMap", self.styles), width) == height
         self.update(words, layout=not same)
+
+
+class Folded(Message):
+    """The operator clicked a line of what Q did: `part` of it is to be unfolded or folded."""
+
+    def __init__(self, turn_id: int, part: str) -> None:
+        super().__init__()
+        self.turn_id, self.part = turn_id, part
+
+
+def _folded(event: Click) -> Folded | None:
+    """What a click on a line with a fold means."""
+    meta = event.style.meta.get(FOLD)
+    return Folded(*meta) if isinstance(meta, tuple) and len(meta) == 2 else None
 
 
 class TurnView(Horizontal):
@@ -72,9 +88,9 @@ class TurnView(Horizontal):
         self._head.update(self._look.head(self.shown.turn))
         self._body.take(turn_content(self.shown, self._look))
 
-    def on_click(self) -> None:
-        """Tell the feed which turn is meant."""
-        self.post_message(self.Clicked(self.turn_id))
+    def on_click(self, event: Click) -> None:
+        """Tell the feed which turn is meant, or which fold of it."""
+        self.post_message(_folded(event) or self.Clicked(self.turn_id))
 
 
 class DayLine(Static):
@@ -101,11 +117,16 @@ class WorkingLine(Horizontal):
         yield self._head
         yield self._body
 
-    def show(self, seconds: float | None, *, tool: str = "", mine: bool = True) -> None:
-        """Show for how long Q has been at work; None: it is not."""
-        self.display = seconds is not None
-        if seconds is not None:
-            self._body.take(working(seconds, self._look, tool=tool, mine=mine))
+    def show(self, shown: Shown | None) -> None:
+        """Show for how long Q has been at work on a message, and what it does; None: it is not."""
+        self.display = shown is not None
+        if shown is not None:
+            self._body.take(at_work(shown, self._look))
+
+    def on_click(self, event: Click) -> None:
+        """Tell the feed which fold is meant."""
+        if (folded := _folded(event)) is not None:
+            self.post_message(folded)
 
     def redraw(self) -> None:
         """Draw it again, after the theme has changed."""
