@@ -70,18 +70,20 @@ class Child:
         env: Mapping[str, str] | None = None,
         stdin: str | None = None,
         tethered: bool = False,
+        talks: bool = False,
     ) -> Child:
         """Start a process; `stdin` is written in the background. Raises OSError.
 
         With `tethered` its standard input stays open until it ends or is to end: closing it tells
-        what it started on another machine to end, too.
+        what it started on another machine to end, too. With `talks` it is the caller's, by
+        `writer`.
         """
         popen = subprocess.Popen(  # noqa: ASYNC220 - returns once the child has begun
             # In UTF-8 whatever the locale: the child is told to read it so.
             [part.encode("utf-8", "surrogateescape") for part in argv],
             cwd=cwd,
             env=dict(env) if env is not None else None,
-            stdin=subprocess.DEVNULL if stdin is None and not tethered else subprocess.PIPE,
+            stdin=subprocess.PIPE if stdin is not None or tethered or talks else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -101,6 +103,14 @@ class Child:
     def returncode(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
         return self._popen.returncode
+
+    async def writer(self) -> asyncio.StreamWriter:
+        """The way into the standard input of a process that `talks`; the caller closes it."""
+        assert self._popen.stdin is not None
+        transport, protocol = await self._loop.connect_write_pipe(
+            asyncio.streams.FlowControlMixin, self._popen.stdin
+        )
+        return asyncio.StreamWriter(transport, protocol, None, self._loop)
 
     async def chunks(self) -> AsyncGenerator[tuple[Stream, bytes], None]:
         """Everything the process prints, both streams as they come; ends when it has ended.
@@ -233,12 +243,7 @@ class Child:
         await queue.put(None)
 
     async def _write(self, data: bytes) -> None:
-        pipe = self._popen.stdin
-        assert pipe is not None
-        transport, protocol = await self._loop.connect_write_pipe(
-            asyncio.streams.FlowControlMixin, pipe
-        )
-        writer = asyncio.StreamWriter(transport, protocol, None, self._loop)
+        writer = await self.writer()
         try:
             writer.write(data)
             await writer.drain()
@@ -247,7 +252,7 @@ class Child:
         except OSError:
             pass  # it did not want to know more; its exit code says why
         except asyncio.CancelledError:
-            transport.abort()
+            writer.transport.abort()
             raise
         finally:
             writer.close()

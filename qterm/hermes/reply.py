@@ -35,7 +35,7 @@ _SESSION_LINE = re.compile(
 # What `chat -Q` of 0.19 prints above the reply: its own lines end in CR LF, the reply's in LF.
 _BANNER = re.compile(r"(?:[ \t]+⚠[^\n]*\r\n)*")
 # The one text that has to be compared: 0.19 calls an empty answer a completed one.
-_EMPTY_ANSWER = re.compile(r"\s*⚠\ufe0f? No reply: the model returned empty content\b")
+EMPTY_ANSWER = re.compile(r"\s*⚠\ufe0f? No reply: the model returned empty content\b")
 _INTERRUPTED = frozenset({130, -2})
 
 
@@ -200,7 +200,7 @@ class _Plain(_Reader):
 
     def _replied(self) -> Outcome:
         text = self.partial
-        if not text.strip() or _EMPTY_ANSWER.match(text):
+        if not text.strip() or EMPTY_ANSWER.match(text):
             return Failed(
                 FailureKind.EMPTY,
                 failures.EMPTY,
