@@ -31,6 +31,8 @@ def main() -> None:
         sys.stdout.write(script["help"])
     elif argv[:2] == ["chat", "--help"]:
         sys.stdout.write(script["chat_help"])
+    elif argv[:2] == ["acp", "--check"]:
+        sys.exit(script.get("acp_check", 0))
     elif argv[:2] == ["sessions", "export"]:
         text = script.get("export") or exported(path, argv[-1])
         run(script.get("export_steps") or [["out", text]], argv)

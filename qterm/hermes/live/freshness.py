@@ -21,6 +21,7 @@ Print = tuple[object, ...]
 
 _SETTINGS = ("config.yaml", ".env")
 _BEGINNING = ("memories/MEMORY.md", "memories/USER.md", "SOUL.md", *_SETTINGS)
+_TRIES, _PAUSE = 3, 0.5
 _STORE = ("state.db", "state.db-wal")
 
 
@@ -109,9 +110,13 @@ class Freshness:
         if earlier is not None:
             await asyncio.gather(earlier, return_exceptions=True)
         before = self._notes.pop(session, None)
-        store = await asyncio.to_thread(store_print, self._home)
-        said = _said(await self._read(session))
-        if said is None:
+        for _ in range(_TRIES):
+            store = await asyncio.to_thread(store_print, self._home)
+            said = _said(await self._read(session))
+            if said and (before is None or said != before.said):
+                break
+            await asyncio.sleep(_PAUSE)  # hermes has not stored this turn yet
+        else:
             return
         if before is not None and said[:-1] != before.said:
             return  # somebody else's words are among them: what the process holds lacks them

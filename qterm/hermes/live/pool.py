@@ -50,7 +50,9 @@ class Pool:
         self._idle: list[Peer] = []  # the last used one is the last
         self._busy: set[Peer] = set()
         self._own_folders: set[Path] = set()
+        self._parting: set[Peer] = set()
         self._starting = 0
+        self._spares: list[Path | None] = []
         self._wake = asyncio.Event()
         self._ending: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,23 +81,49 @@ class Pool:
                 self._idle.remove(peer)
                 self._busy.add(peer)
                 return peer
-            if len(self._busy) + len(self._idle) + self._starting < self._most:
-                break
-            if self._idle:
-                self._end(self._idle.pop(0))
-                break
+            if not (self._spares and not begins) and folder not in self._spares:
+                if self._has_room:
+                    break
+                if self._idle:
+                    self._end(self._idle.pop(0))
+                    break
             self._wake.clear()
             await self._wake.wait()
+        peer = await self._started(folder)
+        self._busy.add(peer)
+        return peer
+
+    async def start_spare(self, folder: Path | None = None) -> Peer | None:
+        """Start a peer that nobody has asked for yet, if there is room. Raises CannotStart.
+
+        Whoever wants one like it meanwhile waits for this one.
+        """
+        if self._closed or not self._has_room:
+            return None
+        self._spares.append(folder)
+        try:
+            peer = await self._started(folder)
+            peer.used_at = asyncio.get_running_loop().time()
+            self._idle.append(peer)
+            return peer
+        finally:
+            self._spares.remove(folder)
+            self._wake.set()
+
+    @property
+    def _has_room(self) -> bool:
+        return len(self._busy) + len(self._idle) + self._starting < self._most
+
+    async def _started(self, folder: Path | None) -> Peer:
         self._starting += 1
         try:
             peer = await self._new(folder)
         finally:
             self._starting -= 1
             self._wake.set()
-        if self._is_closed():
+        if self._closed:
             self._end(peer, CLOSING)
             raise CannotStart(CLOSED)
-        self._busy.add(peer)
         return peer
 
     def give_back(self, peer: Peer) -> None:
@@ -112,9 +140,16 @@ class Pool:
             self._end(peer, CLOSING)
         self._wake.set()
 
+    def part_with(self, peer: Peer) -> None:
+        """This peer serves nobody any more; `let_go` ends it, sooner or later."""
+        self._busy.discard(peer)
+        self._parting.add(peer)
+        self._wake.set()
+
     def let_go(self, peer: Peer, patience: Patience = STOPPING) -> asyncio.Task[None]:
         """End this peer and all it started; the task is done when nothing of it is left."""
         self._busy.discard(peer)
+        self._parting.discard(peer)
         if peer in self._idle:
             self._idle.remove(peer)
         self._wake.set()
@@ -125,9 +160,10 @@ class Pool:
         self._closed = True
         for task in list(self._tasks):
             task.cancel()
-        for peer in (*self._busy, *self._idle):
+        for peer in (*self._busy, *self._idle, *self._parting):
             self._end(peer, CLOSING)
         self._busy.clear()
+        self._parting.clear()
         self._idle.clear()
         self._wake.set()
         while self._ending or self._starting:
@@ -138,9 +174,6 @@ class Pool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # Inside
-
-    def _is_closed(self) -> bool:
-        return self._closed
 
     def _choose(self, session: str | None, folder: Path | None, *, begins: bool) -> Peer | None:
         for peer in reversed(self._idle):
