@@ -31,7 +31,10 @@ SHOWN_CHARS = 100_000
 DIFF_LINES = 2_000
 """The most lines of an edit that the panel draws; it says so where there are more."""
 
-_TITLE = " hermes asks before it acts "
+SHORT_CHARS = 160
+"""The most code points of where and why beside the answers; all of it stands with the command."""
+
+_TITLE = "hermes asks before it acts"
 _WANTS = {
     "execute": "Q wants to run this command",
     "edit": "Q wants to change this file",
@@ -123,7 +126,7 @@ class ApprovalPanel(Guarded[Answer | None]):
         super().__init__(clock)
         self.request = request
         self._thread, self._more = thread, more
-        self._over = False
+        self._over = self._is_closed = False
 
     @property
     def approval(self) -> Approval:
@@ -137,15 +140,19 @@ class ApprovalPanel(Guarded[Answer | None]):
             yield Static(self._wants(), markup=False, id="approval--wants")
             with VerticalScroll(id="approval--what"):
                 yield from self._what()
-            for name, words in (("Where", self.approval.where), ("Why", self.approval.why)):
-                if words.strip():
+            with Vertical(id="approval--foot"):
+                for name, words in self._reasons():
                     with Horizontal(classes="approval--row"):
                         yield Static(Content(name), markup=False, classes="approval--name")
-                        shown = with_controls(words.strip()[:2_000])
+                        shown = with_controls(_short(words))
                         yield Static(shown, markup=False, classes="approval--value")
-            yield Static(self._left(), markup=False, id="approval--left")
-            with Horizontal(id="approval--buttons"):
-                yield from self._buttons()
+                yield Static(self._left(), markup=False, id="approval--left")
+                with Horizontal(id="approval--buttons"):
+                    yield from self._buttons()
+
+    def _reasons(self) -> list[tuple[str, str]]:
+        reasons = [("Where", self.approval.where), ("Why", self.approval.why)]
+        return [(name, words.strip()) for name, words in reasons if words.strip()]
 
     def _wants(self) -> Content:
         wants = _WANTS.get(self.approval.kind, "Q wants to do this")
@@ -167,6 +174,10 @@ class ApprovalPanel(Guarded[Answer | None]):
             if left:
                 words = f"… {left:,} more lines are not shown: deny what you can't read."
                 lines.append(Content.styled(words, "bold $text-error"))
+        for name, words in self._reasons():
+            if _short(words) != words:
+                lines += [Content(""), Content.styled(f"{name}, all of it", _DIM)]
+                lines.append(with_controls(words[:SHOWN_CHARS]))
         yield Static(Content("\n").join(lines), markup=False)
 
     def _buttons(self) -> Iterable[Widget]:
@@ -182,13 +193,29 @@ class ApprovalPanel(Guarded[Answer | None]):
     def on_mount(self) -> None:
         """The safe answer has the focus; the seconds go on."""
         self.query_one("#deny", Button).focus()
+        self.call_after_refresh(self._fit)
         self.set_interval(0.25, self._tick)
 
     def on_screen_resume(self) -> None:
         """Another question is gone: a key meant for it is not meant for this one."""
         self.disarm()
         if self._over:
-            self.dismiss(None)
+            self._close(None)
+
+    def on_resize(self) -> None:
+        """Another height: the answers stay in view."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """What is asked scrolls in the rows that the rest leaves."""
+        box, what = self.query_one("#approval"), self.query_one("#approval--what")
+        rest = sum(child.outer_size.height for child in box.children if child is not what)
+        rest += (
+            box.gutter.height
+            + what.gutter.height
+            + sum(child.styles.margin.height for child in box.children)
+        )
+        what.styles.max_height = max(self.size.height - rest - 2, 3)
 
     def action_read(self, lines: int) -> None:
         """Scroll what is asked, wherever the focus is."""
@@ -216,8 +243,8 @@ class ApprovalPanel(Guarded[Answer | None]):
         above = self.app.screen
         if isinstance(above, AlwaysQuestion):
             above.dismiss(False)
-        elif self.is_current:
-            self.dismiss(None)
+        elif above is self:
+            self._close(None)
 
     def escaped(self) -> None:
         """Deny."""
@@ -237,8 +264,13 @@ class ApprovalPanel(Guarded[Answer | None]):
             self.call_later(self._answer, Answer.ALWAYS)  # once this is the screen again
 
     def _answer(self, answer: Answer) -> None:
-        if not self._over and self.is_current:
+        if not self._over and self.app.screen is self:
             self._over = True
+            self._close(answer)
+
+    def _close(self, answer: Answer | None) -> None:
+        if not self._is_closed:
+            self._is_closed = True
             self.dismiss(answer)
 
 
@@ -255,7 +287,7 @@ class AlwaysQuestion(Guarded[bool]):
         """The pattern, what comes of it, and the safe answer first."""
         pattern = with_controls(self._why.strip()[:2_000] or "(hermes does not say which)", "bold")
         with Vertical(id="approval") as box:
-            box.border_title = Content(" Always? ")
+            box.border_title = Content("Always?")
             yield Static(
                 Content("hermes would write this pattern into its own config:"), markup=False
             )
@@ -284,6 +316,12 @@ class AlwaysQuestion(Guarded[bool]):
     def pressed(self, button_id: str) -> None:
         """An answer."""
         self.dismiss(button_id == "yes")
+
+
+def _short(words: str) -> str:
+    """A reason or place for the foot, where it must not push the answers away."""
+    line = " ".join(words.split())
+    return line if len(line) <= SHORT_CHARS else f"{line[:SHORT_CHARS]}…"
 
 
 def thread_words(title: str | None) -> str:

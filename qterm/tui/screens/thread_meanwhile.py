@@ -15,7 +15,7 @@ from qterm.tui.screens.choose import AskMore, ChooseMode
 from qterm.tui.screens.thread_writing import ThreadWriting
 from qterm.tui.widgets.steps import ThreadWork
 
-CANT_ASK = "hermes can't ask you when it is started for each turn: it refuses dangerous commands."
+CANT_ASK = "hermes can't ask you here: it refuses dangerous commands."
 """Said once, below the first answer for which `ask` acts as `deny` (rule A1)."""
 
 
