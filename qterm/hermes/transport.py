@@ -66,9 +66,7 @@ class ChosenWay:
         """Which transport the next turn takes, and why."""
         if why := self._why_not(is_task=False):
             return Standing(Transport.SPAWN, why)
-        if await self.live.ready():
-            return Standing(Transport.LIVE, "hermes is kept running, and answers at once.")
-        return Standing(Transport.SPAWN, self.live.why)
+        return await self.live.standing()
 
     @property
     def live(self) -> LiveWay:
@@ -93,7 +91,8 @@ class ChosenWay:
 
     async def _pick(self, request: HermesRequest) -> HermesWay | Failed:
         why = await asyncio.to_thread(self._why_not, is_task=request.is_task)
-        if not why and await self.live.ready():
+        begins_in = request.cwd if request.is_task and request.session is None else None
+        if not why and await self.live.ready(begins_in):
             return self.live
         if self._choice is TransportChoice.LIVE and not why:
             reason = f'{self.live.why} Mend that, or set hermes.transport to "auto".'
@@ -142,7 +141,7 @@ class ChosenWay:
     async def carries(self, prompt: str, *, is_task: bool = False) -> bool:
         """Whether a call can take this text (rule C6)."""
         why = await asyncio.to_thread(self._why_not, is_task=is_task)
-        if not why and await self.live.ready():
+        if not why and not await self.live.available():
             return await self.live.carries(prompt, is_task=is_task)
         return await self.spawn.carries(prompt, is_task=is_task)
 
