@@ -272,7 +272,7 @@ async def test_other_ends(stage: Stage, reason: str | None) -> None:
 
 def answers(stage: Stage, answer: Answer) -> object:
     """Answers each request, in a task of its own."""
-    tasks = []
+    tasks: list[asyncio.Task[object]] = []
 
     def on(event: HermesEvent) -> None:
         if isinstance(event, Asked):
@@ -307,7 +307,7 @@ async def test_two_requests_at_once_and_the_same_twice(stage: Stage) -> None:
         [["ask", 7, "one"], ["ask", 8, "two"], ["ask", 8, "two"], *[["await"]] * 3, ["text", "."]]
     )
     answer = {"one": Answer.ONCE, "two": Answer.DENY}
-    tasks = []
+    tasks: list[asyncio.Task[object]] = []
 
     def on(event: HermesEvent) -> None:
         if isinstance(event, Asked):
@@ -373,7 +373,7 @@ async def test_a_request_that_stands_when_the_turn_ends_stands_no_more(stage: St
 
 
 def when(kind: type[HermesEvent], work: object) -> object:
-    tasks = []
+    tasks: list[asyncio.Task[object]] = []
 
     def on(event: HermesEvent) -> None:
         if isinstance(event, kind) and not tasks:
