@@ -24,6 +24,9 @@ from qterm.hermes.way import (
 HELD_SECONDS = 0.25
 """How long a text that may be an error is held back: hermes's answer follows it at once."""
 
+LONGEST = 16_000_000
+"""Code points of an answer; what comes beyond is no answer, and would fill the memory."""
+
 _LONG = 60  # code points: a model's words come in shorter pieces, an error comes whole
 _LIKE_AN_ERROR = re.compile(
     r"HTTP \d{3}|Error code: \d{3}|API call failed|API key|Provider said:|No reply:|^\s*Error:"
@@ -47,6 +50,7 @@ class Answer:
         self._put = put
         self._reader = UpdateReader()
         self._shown: list[str] = []
+        self._size = 0
         self._held = ""
         self._is_fresh = True  # nothing was said yet, or a tool came last
         self._release: asyncio.TimerHandle | None = None
@@ -122,8 +126,11 @@ class Answer:
 
     def _show(self, text: str) -> None:
         self._is_fresh = False
-        self._shown.append(text)
-        self._put(TextDelta(text))
+        text = text[: max(LONGEST - self._size, 0)]
+        if text:
+            self._size += len(text)
+            self._shown.append(text)
+            self._put(TextDelta(text))
 
     def _drop(self) -> None:
         self._held = ""

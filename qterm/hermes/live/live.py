@@ -257,8 +257,9 @@ class LiveWay:
         finally:
             if live.leaving is not None:
                 self._leaving[request.key] = live.leaving
-            if len(peer.held) > MOST_SESSIONS:
+            if len(peer.held) > MOST_SESSIONS and live.leaving is None:
                 home.pool.let_go(peer)
+                self._homes.replace(home)
             home.pool.give_back(peer)
         if live.leaving is None:
             if not request.is_task:

@@ -98,7 +98,10 @@ class LiveTurn:
         if session is None:
             session = await self._begun()
         elif session not in peer.held:
-            if not await peer.load_session(session, request.cwd):
+            peer.spoiled.add(session)  # as long as it is not known when it was read
+            is_loaded = await peer.load_session(session, request.cwd)
+            peer.spoiled.discard(session)
+            if not is_loaded:
                 return None
             self.home.freshness.forget(session)
         held, mode = peer.held[session], self.mode(session)
@@ -185,8 +188,9 @@ class LiveTurn:
         self, session: str, answer: Answer, prompting: asyncio.Future[Mapping[str, Any]]
     ) -> Outcome:
         """Stop what runs. After a cancel neither line can be trusted: the process is ended."""
-        self.peer.child.note_descendants()
+        self.asking.end()  # what waits for an answer ends sooner with one
         self.home.pool.part_with(self.peer)
+        await asyncio.to_thread(self.peer.child.note_descendants)
         if not self.is_closing():
             with contextlib.suppress(WireClosed):
                 await self.peer.cancel(session)

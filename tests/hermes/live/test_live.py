@@ -418,6 +418,28 @@ async def test_after_a_stop_the_next_turn_loads_in_another_process(stage: Stage)
     assert stage.told("session/load")[-1]["sessionId"] == outcome.session
 
 
+async def test_stopping_while_hermes_still_starts(stage: Stage) -> None:
+    way = stage.open(hello=[["hang"]])
+    on = when(Started, lambda: way.stop("1"))
+    since = time.monotonic()
+    _, outcome = await stage.turn(on=on)  # type: ignore[arg-type]
+    assert isinstance(outcome, Stopped)
+    assert time.monotonic() - since < 10.0
+    await on.tasks[0]  # type: ignore[attr-defined]
+
+
+async def test_stopping_while_a_request_stands(stage: Stage) -> None:
+    way = stage.open([["ask", 0, "x"], ["await"], ["until_cancelled"]])
+    on = when(Asked, lambda: way.stop("1"))
+    events, outcome = await stage.turn(on=on)  # type: ignore[arg-type]
+    assert isinstance(outcome, Stopped)
+    assert AskedNoMore("1", None) in events
+    assert not await way.answer("1", "1", Answer.ONCE)
+    await on.tasks[0]  # type: ignore[attr-defined]
+    (told,) = [entry["answer"] for entry in stage.log if "answer" in entry]
+    assert told["result"]["outcome"]["optionId"] == "deny"
+
+
 async def test_a_turn_that_takes_too_long(stage: Stage) -> None:
     stage.open([["text", FIRST], ["hang"]])
     _, outcome = await stage.turn(stage.request(timeout=1.5))
