@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
@@ -23,12 +21,14 @@ from qterm.tui import messages
 from qterm.tui.asking import Asking
 from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
 from qterm.tui.common import Common
-from qterm.tui.content import palette_words, plain, to_editor
+from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import Desk
-from qterm.tui.ending import Leave, interrupts_go_elsewhere, signals_leave
+from qterm.tui.ending import Leave, signals_leave
 from qterm.tui.look import Look
+from qterm.tui.offers import Offers
+from qterm.tui.palette import hermes_commands
 from qterm.tui.screens.approval import Guarded
-from qterm.tui.screens.first_start import FirstStartScreen, Offer
+from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.tasks import TasksScreen
 from qterm.tui.screens.thread import NEEDS, ThreadScreen
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.notifications import SeverityLevel
 
-    from qterm.hermes.place import HermesPlace
     from qterm.settings.load import Loaded
 
 __all__ = ["Leave", "QtermApp", "make_app", "run", "run_screen"]
@@ -48,14 +47,11 @@ log = logging.getLogger(__name__)
 TOAST_CHARS = 400
 """The most code points of a toast."""
 
-COMMAND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-"""What one of hermes's commands is called; others are not offered."""
-
 END_SECONDS = 15.0
 """The longest that leaving may take, whatever hangs."""
 
 
-class QtermApp(App[Leave], inherit_bindings=False):
+class QtermApp(Offers, inherit_bindings=False):
     """qterm's screens over one set of services, which the caller opens and closes."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -113,13 +109,9 @@ class QtermApp(App[Leave], inherit_bindings=False):
         self.desk.watch()
         self.desk.read_tasks()
         if self.common.state.kind is FirstStart.READY:
-            self._look_at_hermes()
+            self.look_at_hermes()
         else:
             self.offer()
-
-    def _look_at_hermes(self) -> None:
-        self.desk.look_at_hermes()
-        self.desk.look_at_standing()
 
     def _add_notices(self) -> None:
         notices = self.common.notices
@@ -199,55 +191,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
             if self.tasks is not None:
                 self.tasks.choose(task_id)
         self.asking.look()
-
-    # -- the first start -----------------------------------------------------------------------
-
-    def offer(self) -> None:
-        """Show what can be done where hermes has no model, or is not there."""
-        self.push_screen(FirstStartScreen(self.common.state), self._offer_taken)
-
-    def _offer_taken(self, offer: Offer | None) -> None:
-        match offer:
-            case Offer.REHEARSE:
-                self.leave(Leave.REHEARSE)
-            case Offer.SET_UP:
-                self._set_up()
-                self._look_again()
-            case Offer.LOOK_AGAIN:
-                self._look_again()
-            case _:
-                pass
-
-    def _set_up(self) -> None:
-        """Run `hermes setup` in this terminal; the screen comes back afterwards."""
-        from qterm.hermes.environment import child_environment
-        from qterm.hermes.place import HermesNotFound
-
-        try:
-            place = self.services.find_hermes()
-            environ = child_environment(self.services.environ, place.home)
-            with interrupts_go_elsewhere(), self.suspend():
-                code = subprocess.run(setup_command(place), env=environ, check=False).returncode
-        except HermesNotFound as error:
-            self.notify(str(error), severity="error")
-            return
-        except SuspendNotSupported:
-            self.notify("Run `hermes setup` in another terminal, then look again.")
-            return
-        except OSError as error:
-            self.notify(f"hermes could not be started: {error.strerror}.", severity="error")
-            return
-        if code:
-            self.notify(f"`hermes setup` ended with {code}.", severity="warning")
-
-    def _look_again(self) -> None:
-        self.common.state = self.services.first_start()
-        self.common_changed()
-        if self.common.state.kind is FirstStart.READY:
-            self._look_at_hermes()
-            self.notify("Q is ready.")
-        else:
-            self.offer()
 
     # -- commands ------------------------------------------------------------------------------
 
@@ -403,23 +346,6 @@ class QtermApp(App[Leave], inherit_bindings=False):
             plain(message).plain, title=plain(title).plain, severity=severity, timeout=timeout,
             markup=False,
         )  # fmt: skip
-
-
-def setup_command(place: HermesPlace) -> list[str]:
-    """The call that sets hermes up in the home that qterm uses, whatever profile is sticky."""
-    return [*place.command, *(("-p", "default") if place.home_is_root else ()), "setup"]
-
-
-def hermes_commands(screen: ThreadScreen) -> Iterable[SystemCommand]:
-    """hermes's own commands, where its session takes them; their words are never markup."""
-    if screen.work is None or not screen.can_write:
-        return
-    for command in screen.work.commands:
-        if COMMAND_NAME.fullmatch(command.name):
-            chosen = messages.HermesCommandChosen(command.name, command.hint)
-            words = palette_words(command.description)[:200]
-            post = partial(screen.post_message, chosen)
-            yield SystemCommand(f"hermes: /{command.name}", words, post)
 
 
 def make_app(services: Services) -> QtermApp:

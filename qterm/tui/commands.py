@@ -31,8 +31,8 @@ class Place(StrEnum):
 class Situation:
     """What the availability of commands hangs on. `task` is the chosen one, None at home.
 
-    `did`: it is known what Q did in this thread; `modes`: its session's mode can be chosen;
-    `asks`: hermes waits for an answer in another thread.
+    `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
+    session's mode can be chosen; `asks`: hermes waits for an answer in another thread.
     """
 
     running: bool = False
@@ -42,6 +42,7 @@ class Situation:
     notices: int = 0
     offers: bool = False
     did: bool = False
+    selected_did: bool = False
     modes: bool = False
     asks: bool = False
     task: Task | None = None
@@ -72,7 +73,7 @@ def _task_is_over(now: Situation) -> bool:
 
 
 def _has_detail(now: Situation) -> bool:
-    return now.selected is not None and bool(now.selected.detail)
+    return now.selected is not None and (bool(now.selected.detail) or now.selected_did)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +146,8 @@ COMMANDS: tuple[Command, ...] = (
         Place.FEED, "screen.take_back", footer=True, available=lambda now: now.waiting is not None,
     ),
     Command(
-        "detail", "enter", "details", "Show the details of a failure",
-        "Unfold or fold what hermes printed for the selected turn.",
+        "detail", "enter", "details", "Show the details of the selected turn",
+        "Unfold or fold what Q did for the selected turn, or why it failed.",
         Place.FEED, "screen.detail", footer=True, available=_has_detail,
     ),
     Command(

@@ -20,6 +20,9 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LABEL_CELLS = 12
 """The most cells of a persona's label in the feed."""
 
+TOOL_CELLS = 24
+"""The most cells of a tool's name beside the signs of life."""
+
 _FAILED = "bold $text-error"
 _NOTE = "$foreground-muted"
 _WARNING = "$text-warning"
@@ -198,6 +201,6 @@ def working(seconds: float, look: Look, *, tool: str = "", mine: bool = True) ->
     """Q at work: a sign of life, for how long, and how to stop it."""
     doing = "thinking"
     if tool:
-        doing = f"using {one_line(tool, 40).plain}"
+        doing = f"using {one_line(tool.partition(':')[0], TOOL_CELLS).plain}"  # a step has it all
     end = f"{look.key('stop')} stops" if mine else "in another qterm"
     return Content.styled(f"{look.spin(seconds)} {doing}  {ticking_words(seconds)} · {end}", _NOTE)

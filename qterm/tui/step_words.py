@@ -140,7 +140,7 @@ def _more(lines: int) -> Content:
     return Content.styled(f"    … {lines:,} more {'line' if lines == 1 else 'lines'}", _NOTE)
 
 
-def diff_lines(diff: Diff, *, most: int) -> tuple[list[Content], int]:
+def diff_lines(diff: Diff, *, most: int, indent: str = "    ") -> tuple[list[Content], int]:
     """An edit as a unified diff with its file's name, and how many lines were left out.
 
     Controls are shown as visible stand-ins: what is to be allowed hides nothing.
@@ -148,23 +148,23 @@ def diff_lines(diff: Diff, *, most: int) -> tuple[list[Content], int]:
     old, new = (diff.old or "").splitlines(), diff.new.splitlines()
     what = "new file" if diff.old is None else "edit"
     path = with_controls(diff.path, "bold")
-    head = Content.assemble(Content.styled(f"    {what} ", _NOTE), path)
+    head = Content.assemble(Content.styled(f"{indent}{what} ", _NOTE), path)
     if len(diff.new) + len(diff.old or "") > DIFF_CHARS:
-        words = f"    too large to compare: {len(old):,} lines before, {len(new):,} after"
+        words = f"{indent}too large to compare: {len(old):,} lines before, {len(new):,} after"
         return [head, Content.styled(words, "$text-warning")], 0
     if diff.old is None:
         lines = [f"+{line}" for line in new]
     else:
         lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
-    shown = [_diff_line(line) for line in lines[:most]]
+    shown = [_diff_line(line, indent) for line in lines[:most]]
     if not lines:
-        shown = [Content.styled("    (no line changes)", _NOTE)]
+        shown = [Content.styled(f"{indent}(no line changes)", _NOTE)]
     return [head, *shown], max(len(lines) - most, 0)
 
 
-def _diff_line(line: str) -> Content:
+def _diff_line(line: str, indent: str) -> Content:
     style = {"+": "$text-success", "-": "$text-error", "@": _NOTE}.get(line[:1], "")
-    return with_controls(f"    {line.expandtabs(4)}", style)
+    return with_controls(f"{indent}{line.expandtabs(4)}", style)
 
 
 def plan_words(plan: Sequence[PlanStep], width: int) -> Content | None:

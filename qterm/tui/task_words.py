@@ -67,8 +67,13 @@ def head(task: Task, width: int, live: Sequence[Content] = ()) -> Content:
         first.append(Content.styled(f"  {folder_words(task.cwd, left)}", _DIM))
     facts = [session_words(task), f"run {task.run}", _turns(task)]
     second = [*live, *(one_line(fact, None, _DIM) for fact in facts)]
-    joined = Content.styled(" · ", _DIM).join(second)
-    return Content.assemble(*first, "\n", joined.truncate(width, ellipsis=True))
+    while len(second) > max(len(live), 1) and _joined(second).cell_length > width and live:
+        second.pop()  # half of a session's name helps nobody
+    return Content.assemble(*first, "\n", _joined(second).truncate(width, ellipsis=True))
+
+
+def _joined(parts: Sequence[Content]) -> Content:
+    return Content.styled(" · ", _DIM).join(parts)
 
 
 def live_words(work: ThreadWork | None, width: int) -> list[Content]:

@@ -18,7 +18,7 @@ from qterm.feed.owner import current_owner
 from qterm.feed.source import NewTurn, TurnChange
 from qterm.feed.store import Store, open_store
 from qterm.hermes.place import Capabilities
-from qterm.hermes.spawn import SpawnWay
+from qterm.hermes.transport import ChosenWay
 from qterm.model import Turn, TurnState
 from qterm.services import FirstStart, Services, StartState
 from qterm.settings.load import Loaded, Paths, Problem
@@ -134,7 +134,7 @@ async def stage(
     faults = tuple(Problem("config.toml", "key", words) for words in problems)
     loaded = Loaded(settings, {}, faults, paths)
     services = StagedServices(
-        loaded, store, cast("SpawnWay", way), conversation, environ or {}, notices
+        loaded, store, cast("ChosenWay", way), conversation, environ or {}, notices
     )
     services.state = state
     try:

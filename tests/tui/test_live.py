@@ -102,7 +102,7 @@ async def test_tools_and_thoughts_are_lines_while_q_works_and_one_line_after(
             ToolSeen("terminal: pytest", "in_progress", id="2"),
         )
         await pilot.press(*"go", "enter")
-        await shows(pilot, on, "using terminal: pytest")
+        await shows(pilot, on, "using terminal  0 s")
         assert "▸ thinking… 4 words" in screen_text(on.app)
         assert "done    read: a.py" in screen_text(on.app)
         on.hands.pass_(4)
@@ -194,7 +194,7 @@ async def test_another_threads_steps_wait_for_it(tmp_path: Path) -> None:
             live(on, ToolSeen("terminal: make", "in_progress", id="1"), UsageSeen(24, 200))
             await at_tasks(pilot, on)
             await pilot.press(*"go", "enter")
-            await shows(pilot, on, "using terminal: make")
+            await shows(pilot, on, "using terminal  0 s")
             await shows(pilot, on, "context 12 %")
             await pilot.press("f2")
             await until(pilot, lambda: on.app.screen is home(on))

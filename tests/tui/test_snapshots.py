@@ -17,11 +17,27 @@ from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from qterm.hermes.way import HermesEvent, HermesRequest, Replied, TextDelta
+from qterm.hermes.way import (
+    Approval,
+    Asked,
+    CommandsSeen,
+    HermesCommand,
+    HermesEvent,
+    HermesRequest,
+    ModesSeen,
+    PlanSeen,
+    PlanStep,
+    Replied,
+    TextDelta,
+    ThoughtDelta,
+    ToolSeen,
+    UsageSeen,
+)
 from qterm.model import Degraded, Session, TaskState, TurnState
 from qterm.services import StartState
 from tests.tui.stage import NO_HERMES, NO_MODEL, READY, Stage, screen_text, stage, until
 from tests.tui.test_home import home
+from tests.tui.test_live import COMMAND, EDIT, MODES, live
 
 pytestmark = [
     pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the snapshots are Python 3.11's"),
@@ -299,6 +315,121 @@ async def finishing(pilot: Pilot[Any], on: Stage) -> None:
     await shows(pilot, on, "Q is at work in it")
 
 
+WORK: list[HermesEvent] = [
+    ThoughtDelta(
+        "The deploy went out at 08:51. I look at the log of the smoke tests first, then at what "
+        "changed since."
+    ),
+    ToolSeen("read: /srv/importer/deploy.log", "completed", "path: deploy.log", id="1"),
+    ToolSeen("terminal: systemctl status importer", "failed", id="2", result="not found"),
+    ToolSeen(
+        "write: /srv/importer/reader.py", "completed", id="3", kind="edit",
+        diffs=EDIT.diffs,
+        result="1 line changed",
+    ),
+    ToolSeen("terminal: pytest -q tests/ --maxfail 1 -k 'reader and not slow'", "pending", id="4"),
+]  # fmt: skip
+HEAD: list[HermesEvent] = [
+    PlanSeen(
+        (
+            PlanStep("look at the reader", "completed"),
+            PlanStep("write the writer with its tests", "in_progress"),
+            PlanStep("the docs", "pending"),
+        )
+    ),
+    UsageSeen(24_400, 200_000),
+    ModesSeen("default", MODES),
+    CommandsSeen(
+        (
+            HermesCommand("compact", "Compress conversation context"),
+            HermesCommand("model", "Show current model and provider, or switch models", "model"),
+        )
+    ),
+]
+
+
+async def working_live(pilot: Pilot[Any], on: Stage) -> None:
+    live(on, *WORK, held=Replied)
+    await pilot.press(*"Check the deploy once more.", "enter")
+    await shows(pilot, on, "using terminal")
+    on.hands.pass_(4)
+    await shows(pilot, on, "4 s · esc stops")
+
+
+async def thoughts_open(pilot: Pilot[Any], on: Stage) -> None:
+    await working_live(pilot, on)
+    await pilot.press("ctrl+r")
+    await shows(pilot, on, "The deploy went out")
+
+
+async def tools_folded(pilot: Pilot[Any], on: Stage) -> None:
+    await working_live(pilot, on)
+    on.way.gate.set()
+    await shows(pilot, on, "4 tools")
+
+
+async def task_live(pilot: Pilot[Any], on: Stage) -> None:
+    await at_tasks(pilot, on)
+    live(on, *HEAD, *WORK, TextDelta("So far it looks well: "), held=Replied)
+    await pilot.press(*"And now the writer.", "enter")
+    await shows(pilot, on, "So far it looks well")
+    await shows(pilot, on, "Q is at work")
+    on.hands.pass_(4)
+    await shows(pilot, on, "4 s · esc stops")
+
+
+async def task_mode(pilot: Pilot[Any], on: Stage) -> None:
+    await task_live(pilot, on)
+    await pilot.press("f4")
+    await shows(pilot, on, "How freely")
+
+
+async def task_palette(pilot: Pilot[Any], on: Stage) -> None:
+    await task_live(pilot, on)
+    await pilot.press("ctrl+p", *"hermes")
+    await shows(pilot, on, "hermes: /compact")
+
+
+def asking(approval: Approval) -> Then:
+    async def ask(pilot: Pilot[Any], on: Stage) -> None:
+        live(on, Asked(approval), held=Replied)
+        await pilot.press(*"Clean up, then build.", "enter")
+        await shows(pilot, on, "hermes asks before it acts")
+        on.hands.pass_(12)
+        await shows(pilot, on, "48 s left")
+
+    return ask
+
+
+async def always(pilot: Pilot[Any], on: Stage) -> None:
+    await asking(COMMAND)(pilot, on)
+    await pilot.press("a")
+    await shows(pilot, on, "would write this pattern")
+    on.hands.pass_(1)
+
+
+async def asks_elsewhere(pilot: Pilot[Any], on: Stage) -> None:
+    await at_tasks(pilot, on)
+    live(on, TextDelta("First I clean up. "), Asked(COMMAND), held=TextDelta)
+    await pilot.press(*"Build it.", "enter")
+    await shows(pilot, on, "thinking")
+    await shows(pilot, on, "Q is at work")
+    await pilot.press("alt+down")
+    await shows(pilot, on, "renewed until March")
+    on.way.held_before = Replied
+    on.way.gate.set()
+    on.way.gate.clear()
+    await shows(pilot, on, "Q asks in")
+    await shows(pilot, on, "Q asks you")
+    await until(pilot, lambda: not on.app.common.new_count())
+
+
+async def asks_at_home(pilot: Pilot[Any], on: Stage) -> None:
+    await asks_elsewhere(pilot, on)
+    await pilot.press("f2")
+    await until(pilot, lambda: on.app.screen is home(on))
+
+
 def pressing(key: str, words: str) -> Callable[[Pilot[Any], Stage], Awaitable[None]]:
     async def press(pilot: Pilot[Any], on: Stage) -> None:
         await pilot.press(key)
@@ -355,6 +486,22 @@ PICTURES: dict[str, tuple[tuple[int, int], StartState, Before, Then]] = {
     "task-reopened-80": (NARROW, READY, some_tasks, reopened),
     "task-new": (WIDE, READY, some_tasks, new_task),
     "task-finishing-80": (NARROW, READY, some_tasks, finishing),
+    "tools": (WIDE, READY, busy, working_live),
+    "tools-80": (NARROW, READY, busy, working_live),
+    "thoughts": (WIDE, READY, busy, thoughts_open),
+    "tools-folded": (WIDE, READY, busy, tools_folded),
+    "task-live": (WIDE, READY, some_tasks, task_live),
+    "task-live-80": (NARROW, READY, some_tasks, task_live),
+    "task-session-mode": (WIDE, READY, some_tasks, task_mode),
+    "task-palette": (WIDE, READY, some_tasks, task_palette),
+    "approval": (WIDE, READY, busy, asking(COMMAND)),
+    "approval-80": (NARROW, READY, busy, asking(COMMAND)),
+    "approval-edit": (WIDE, READY, busy, asking(EDIT)),
+    "approval-edit-80": (NARROW, READY, busy, asking(EDIT)),
+    "approval-always": (WIDE, READY, busy, always),
+    "asks-elsewhere": (WIDE, READY, some_tasks, asks_elsewhere),
+    "asks-elsewhere-80": (NARROW, READY, some_tasks, asks_elsewhere),
+    "asks-elsewhere-home-80": (NARROW, READY, some_tasks, asks_at_home),
     "too-small": ((40, 12), READY, busy, as_it_is),
 }
 
@@ -369,7 +516,7 @@ async def test_picture(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -
             home(on).composer.cursor_blink = False
             await until(pilot, lambda: on.app.common.tasks_are_known)
             if state is READY:
-                await until(pilot, lambda: on.app.common.version)
+                await until(pilot, lambda: on.app.common.version and on.app.common.standing)
             await then(pilot, on)
             await pilot.pause()
             picture = on.app.export_screenshot(title="qterm")

@@ -151,8 +151,9 @@ class ApprovalPanel(Guarded[Answer | None]):
                     yield from self._buttons()
 
     def _reasons(self) -> list[tuple[str, str]]:
+        said = {"", *(diff.path for diff in self.approval.diffs)}  # a diff names its file
         reasons = [("Where", self.approval.where), ("Why", self.approval.why)]
-        return [(name, words.strip()) for name, words in reasons if words.strip()]
+        return [(name, words.strip()) for name, words in reasons if words.strip() not in said]
 
     def _wants(self) -> Content:
         wants = _WANTS.get(self.approval.kind, "Q wants to do this")
@@ -169,7 +170,7 @@ class ApprovalPanel(Guarded[Answer | None]):
             words = f"… {rest:,} more characters are not shown: deny what you can't read."
             lines.append(Content.styled(words, "bold $text-error"))
         for diff in approval.diffs:
-            shown, left = diff_lines(diff, most=DIFF_LINES)
+            shown, left = diff_lines(diff, most=DIFF_LINES, indent="")
             lines += shown
             if left:
                 words = f"… {left:,} more lines are not shown: deny what you can't read."

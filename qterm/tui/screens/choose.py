@@ -42,7 +42,7 @@ class ChooseMode(ModalScreen[str | None]):
             )
 
     def _option(self, mode: SessionMode) -> Option:
-        now = "  now" if mode.id == self._current else ""
+        now = " (now)" if mode.id == self._current else ""
         words = Content.assemble(
             one_line(mode.name or mode.id, 40, "bold"), Content.styled(now, "$text-success")
         )

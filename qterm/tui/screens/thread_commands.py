@@ -54,6 +54,7 @@ class ThreadCommands(Screen[None]):
         task_id = thread.task_id if thread else None
         return Situation(
             did=work is not None and work.newest() is not None,
+            selected_did=bool(work and selected and work.steps(selected.reply_to or selected.id)),
             modes=self.session_id() is not None and bool(work and work.modes),
             asks=bool(self.common.requests.elsewhere(task_id, here=here)),
             running=running is not None,

@@ -75,6 +75,14 @@ class ThreadMeanwhile(ThreadWriting):
             steps.step_on()
             self.feed.refresh_work(turn_id)
 
+    def action_detail(self) -> None:
+        """Unfold or fold the details of the selected turn: what Q did, and why it failed."""
+        turn = self.feed.selected_turn()
+        if turn is not None and self.work and self.work.steps(turn.reply_to or turn.id):
+            self.action_steps()
+        if turn is not None and turn.detail:
+            super().action_detail()
+
     def action_session_mode(self) -> None:
         """Ask for the session's mode."""
         thread, session, work = self.thread, self.session_id(), self.work

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
@@ -22,6 +21,7 @@ from qterm.model import QTERM, YOU, Turn
 from qterm.tui.commands import Place, bindings
 from qterm.tui.look import Look
 from qterm.tui.widgets.progress import Progress
+from qterm.tui.widgets.selecting import Selecting
 from qterm.tui.widgets.showing import Showing
 from qterm.tui.widgets.turn import DayLine, Folded, TurnView, WorkingLine
 from qterm.tui.widgets.window import MOST, Window
@@ -33,7 +33,7 @@ REDRAW_SECONDS = 0.05
 """Text that streams in is drawn at most this often."""
 
 
-class FeedView(VerticalScroll, can_focus=True):
+class FeedView(Selecting, can_focus=True):
     """The turns of a thread: the home feed's, or a task's."""
 
     BINDINGS = bindings(Place.FEED)
@@ -45,22 +45,12 @@ class FeedView(VerticalScroll, can_focus=True):
         before: int | None = None
         after: int | None = None
 
-    @dataclass
-    class Moved(Message):
-        """The selection, or what waits below the end of the view, has changed."""
-
-        unseen: int
-        selected: int | None
-
     def __init__(self, look: Look, progress: Progress) -> None:
         super().__init__(id="feed")
         self.look = look
         self.window = Window()
-        self.selected: int | None = None
-        self.unseen = 0
         self.progress = progress
         self._showing = Showing(look, self.window, progress)
-        self._views: dict[int, TurnView] = {}
         self._days: dict[int, DayLine] = {}
         self._dirty: set[int] = set()
         self._following = True
@@ -96,10 +86,6 @@ class FeedView(VerticalScroll, can_focus=True):
         await self.remove_children(DayLine)
         self._views.clear()
         self._days.clear()
-
-    def forget_selection(self) -> None:
-        """No turn is highlighted any more."""
-        self._select(None)
 
     async def reset(self, turns: Sequence[Turn], *, has_older: bool) -> None:
         """Show the newest page, at its end."""
@@ -392,44 +378,3 @@ class FeedView(VerticalScroll, can_focus=True):
     def _seen(self) -> None:
         self.unseen = 0
         self._tell()
-
-    def _tell(self) -> None:
-        self.post_message(self.Moved(self.unseen, self.selected))
-
-    # -- the selected turn ---------------------------------------------------------------------
-
-    def on_focus(self) -> None:
-        """Coming here selects the newest turn, if none is."""
-        if self.selected is None and self.window.turns:
-            self._select(self.window.turns[-1].id)
-
-    def action_select(self, step: int) -> None:
-        """Move the highlight."""
-        if not self.window.turns:
-            return
-        if self.selected is None:
-            self._select(self.window.turns[-1].id)
-        elif (turn := self.window.neighbour(self.selected, step)) is not None:
-            self._select(turn.id)
-        elif step < 0:
-            self.scroll_home(animate=False)
-        else:
-            self.scroll_end(animate=False)
-
-    def _select(self, turn_id: int | None) -> None:
-        if self.selected in self._views:
-            self._views[self.selected].remove_class("-selected")
-        self.selected = turn_id
-        if turn_id is not None and (view := self._views.get(turn_id)) is not None:
-            view.add_class("-selected")
-            self.scroll_to_widget(view, animate=False)
-        self._tell()
-
-    def on_turn_view_clicked(self, event: TurnView.Clicked) -> None:
-        """A click selects."""
-        event.stop()
-        self._select(event.turn_id)
-
-    def selected_turn(self) -> Turn | None:
-        """The highlighted turn."""
-        return None if self.selected is None else self.window.find(self.selected)
