@@ -117,6 +117,11 @@ class Shown:
     tool: str = ""
     steps: StepsShown | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether hermes waits for the operator's answer."""
+        return self.steps is not None and self.steps.asks
+
 
 def turn_content(shown: Shown, look: Look) -> Content:
     """The text of a turn with its notes: everything right of the label."""
@@ -149,7 +154,7 @@ def _degraded(degraded: Degraded) -> str:
 def _reply_notes(shown: Shown, look: Look) -> list[Content]:
     match shown.turn.state:
         case TurnState.PENDING | TurnState.QUEUED:
-            return [working(shown.seconds, look, tool=shown.tool, mine=shown.mine)]
+            return [working(shown, look)]
         case TurnState.STOPPED:
             return [Content.styled("(stopped)", _NOTE)]
         case TurnState.INTERRUPTED | TurnState.FAILED:
@@ -193,14 +198,16 @@ def _trouble(start: str, shown: Shown, look: Look) -> Content:
 def at_work(shown: Shown, look: Look) -> Content:
     """Q at work on a message, before the first word of the answer."""
     lines = step_lines(shown.steps) if shown.steps is not None else []
-    line = working(shown.seconds, look, tool=shown.tool, mine=shown.mine)
+    line = working(shown, look)
     return Content("\n").join([*lines, line])
 
 
-def working(seconds: float, look: Look, *, tool: str = "", mine: bool = True) -> Content:
+def working(shown: Shown, look: Look) -> Content:
     """Q at work: a sign of life, for how long, and how to stop it."""
-    doing = "thinking"
-    if tool:
-        doing = f"using {one_line(tool.partition(':')[0], TOOL_CELLS).plain}"  # a step has it all
-    end = f"{look.key('stop')} stops" if mine else "in another qterm"
+    seconds, doing = shown.seconds, "thinking"
+    if shown.asks:
+        doing = "waiting for your answer"
+    elif shown.tool:  # its step has all of it
+        doing = f"using {one_line(shown.tool.partition(':')[0], TOOL_CELLS).plain}"
+    end = f"{look.key('stop')} stops" if shown.mine else "in another qterm"
     return Content.styled(f"{look.spin(seconds)} {doing}  {ticking_words(seconds)} · {end}", _NOTE)

@@ -119,6 +119,11 @@ async def test_tools_and_thoughts_are_lines_while_q_works_and_one_line_after(
         assert "read: a.py" not in screen_text(on.app)
         await pilot.press("ctrl+r")
         await shows(pilot, on, "ended   terminal: pytest")
+        await pilot.press("ctrl+r", "ctrl+r", "tab")
+        await until(pilot, lambda: "terminal: pytest" not in screen_text(on.app))
+        await shows(pilot, on, "enter details")
+        await pilot.press("enter")
+        await shows(pilot, on, "ended   terminal: pytest")
 
 
 async def test_a_click_opens_one_line_and_closes_it(tmp_path: Path) -> None:
@@ -262,6 +267,7 @@ async def test_a_request_is_answered(tmp_path: Path, keys: list[str], answer: An
         focused = on.app.focused
         assert isinstance(focused, Button)
         assert focused.id == "deny"
+        assert "waiting for your answer" in screen_text(on.app)
         on.hands.pass_(QUIET_SECONDS)
         for key in keys:
             if key == "PAUSE":

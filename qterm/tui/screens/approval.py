@@ -141,8 +141,10 @@ class ApprovalPanel(Guarded[Answer | None]):
             with VerticalScroll(id="approval--what"):
                 yield from self._what()
             with Vertical(id="approval--foot"):
-                for name, words in self._reasons():
-                    with Horizontal(classes="approval--row"):
+                reasons = self._reasons()
+                for index, (name, words) in enumerate(reasons, 1):
+                    last = " -last" if index == len(reasons) else ""
+                    with Horizontal(classes=f"approval--row{last}"):
                         yield Static(Content(name), markup=False, classes="approval--name")
                         shown = with_controls(_short(words))
                         yield Static(shown, markup=False, classes="approval--value")

@@ -109,6 +109,11 @@ class StepsShown:
         return self.dropped + sum(not step.is_request for step in self.steps)
 
     @property
+    def asks(self) -> bool:
+        """Whether a request stands."""
+        return any(step.state is StepState.ASKS for step in self.steps)
+
+    @property
     def seconds(self) -> float:
         """For how long any tool ran; two that ran at once count once."""
         total, until = 0.0, float("-inf")
