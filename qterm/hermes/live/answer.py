@@ -21,8 +21,11 @@ from qterm.hermes.way import (
     ToolSeen,
 )
 
-HELD_SECONDS = 0.25
-"""How long a text that may be an error is held back: hermes's answer follows it at once."""
+HELD_SECONDS = 1.0
+"""How long a text that reads like an error is held back: hermes's answer follows one at once."""
+
+LONG_SECONDS = 0.25
+"""The same for one that is only long: it may well be a model that speaks in large pieces."""
 
 LONGEST = 16_000_000
 """Code points of an answer; what comes beyond is no answer, and would fill the memory."""
@@ -116,11 +119,10 @@ class Answer:
     def _said(self, text: str) -> None:
         if self._held:
             self.release()
-        elif self._is_fresh and (len(text) > _LONG or _LIKE_AN_ERROR.search(text)):
+        elif self._is_fresh and (seconds := _doubtful(text)):
             self._held = text
             self._is_fresh = False
-            loop = asyncio.get_running_loop()
-            self._release = loop.call_later(HELD_SECONDS, self.release)
+            self._release = asyncio.get_running_loop().call_later(seconds, self.release)
             return
         self._show(text)
 
@@ -135,3 +137,10 @@ class Answer:
     def _drop(self) -> None:
         self._held = ""
         self.release()
+
+
+def _doubtful(text: str) -> float:
+    """Seconds for which this text is held back; 0 where it is plainly an answer's."""
+    if _LIKE_AN_ERROR.search(text):
+        return HELD_SECONDS
+    return LONG_SECONDS if len(text) > _LONG else 0.0

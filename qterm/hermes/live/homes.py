@@ -181,11 +181,11 @@ class Homes:
     def open_ahead(self, home: Home, peer: Peer) -> None:
         """Open a session in the background before it is needed: that takes 0.15 s, and over a
         second in a new process."""
-        self._background(self._open_ahead(home, peer))
+        is_wanted = peer.ahead is None and peer.is_alive and peer.has_model
+        if is_wanted and (peer.opening is None or peer.opening.done()):
+            peer.opening = self._background(self._open_ahead(home, peer))
 
     async def _open_ahead(self, home: Home, peer: Peer) -> None:
-        if peer.ahead is not None or not peer.is_alive or not peer.has_model:
-            return
         begun = await asyncio.to_thread(freshness.beginning_print, home.place.home)
         with contextlib.suppress(WireClosed, Refused):
             peer.ahead = (await peer.new_session(peer.folder), begun)
@@ -203,10 +203,11 @@ class Homes:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(home.pool.close() for home in self._homes.values()))
 
-    def _background(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         if self._closed:
             work.close()
-            return
+            return None
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

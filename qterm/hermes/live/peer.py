@@ -65,7 +65,8 @@ class Peer:
     `folder` is where it was started, `settings` the state of hermes's settings then. `held` has the
     sessions it keeps in its memory, by the id hermes stores them under, `spoiled` the ids of those
     that others have written to since. `ahead` is a session opened before it is needed, with the
-    state of what it was begun with. `on_update` and `on_request` are the running turn's.
+    state of what it was begun with, `opening` the work that opens it. `on_update` and `on_request`
+    are the running turn's.
     """
 
     child: Child
@@ -75,6 +76,7 @@ class Peer:
     spoiled: set[str] = field(default_factory=set)
     has_model: bool = True
     ahead: tuple[str, object] | None = None
+    opening: asyncio.Task[None] | None = None
     on_update: Callable[[str, object], None] | None = None
     on_request: Callable[[object], Awaitable[dict[str, Any]]] | None = None
     errors: Tail = field(default_factory=lambda: Tail(16_000))

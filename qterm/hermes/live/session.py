@@ -112,6 +112,8 @@ class LiveTurn:
     async def _begun(self) -> str:
         """A new session: the one opened ahead, if what it was begun with is still as it was."""
         peer, cwd = self.peer, self.turn.request.cwd
+        if peer.opening is not None and not peer.opening.done():
+            await asyncio.wait({peer.opening})
         ahead, peer.ahead = peer.ahead, None
         if ahead is not None:
             session, begun = ahead
