@@ -36,6 +36,7 @@ class Offers(App[Leave], inherit_bindings=False):
         """Find out which hermes answers, and how it is reached."""
         self.desk.look_at_hermes()
         self.desk.look_at_standing()
+        self.call_after_refresh(self.services.way.warm)  # never before the first screen
 
     def offer(self) -> None:
         """Show what can be done where hermes has no model, or is not there."""

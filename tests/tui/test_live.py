@@ -34,7 +34,7 @@ from qterm.model import Approvals, Session, Task, TurnState
 from qterm.tui.screens.approval import QUIET_SECONDS, AlwaysQuestion, ApprovalPanel
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.choose import ChooseMode
-from tests.tui.stage import Stage, screen_text, stage, until
+from tests.tui.stage import NO_MODEL, Stage, screen_text, stage, until
 from tests.tui.test_home import home, line_of, states
 
 ODD = "[/] [P1] \x1b]52;c;aGk=\x07\x1b[31mred \u202egnp.\u202c list[int]"
@@ -517,6 +517,15 @@ async def test_the_title_line_says_which_way_and_why(tmp_path: Path) -> None:
             await shows(pilot, on, "hermes 0.19.0 · live")
             await pilot.hover("#title--state")
             await shows(pilot, on, "It is scripted.")
+
+
+async def test_hermes_is_started_ahead_once_the_screen_is_there(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on, on.shown() as pilot:
+        await until(pilot, lambda: on.way.warmed)
+        assert on.way.warmed == 1
+    async with stage(tmp_path, state=NO_MODEL) as on, on.app.run_test() as pilot:
+        await shows(pilot, on, "Welcome to qterm")
+        assert on.way.warmed == 0
 
 
 async def test_home_has_plan_and_usage_in_the_title_line_if_there_is_room(tmp_path: Path) -> None:
