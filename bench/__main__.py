@@ -1,4 +1,4 @@
-"""`python -m bench [start] [feed] [memory] [turn]`: the ratios; all when none is named."""
+"""`python -m bench [start] [feed] [memory] [turn] [live]`: the ratios; all when none is named."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import feed, memory, start, turn
+from bench import feed, live, memory, start, turn
 from bench.ratio import Ratio
 
-NEWER = Path(__file__).parents[1] / ".venv-newer" / "bin" / "hermes"
+LINES = (
+    ("0.19", Path(sys.executable).with_name("hermes")),
+    ("0.22", Path(__file__).parents[1] / ".venv-newer" / "bin" / "hermes"),
+)
 
 
 async def main(wanted: set[str]) -> int:
@@ -25,15 +28,15 @@ async def main(wanted: set[str]) -> int:
         if "memory" in wanted:
             found += await memory.ratios(folder)
         if "turn" in wanted:
-            for line, hermes in (
-                ("0.19", Path(sys.executable).with_name("hermes")),
-                ("0.22", NEWER),
-            ):
+            for line, hermes in LINES:
                 found += await turn.ratios(folder / line, hermes, line)
+        if "live" in wanted:
+            for line, hermes in LINES:
+                found += await live.ratios(folder / f"live-{line}", hermes, line)
     for ratio in found:
         print(ratio)
     return int(any(ratio.value > ratio.aim for ratio in found))
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "memory", "turn"})))
+    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "memory", "turn", "live"})))

@@ -31,7 +31,7 @@ class Ratio:
         verdict = "ok" if self.value <= self.aim else "OVER"
         spread = f"{min(self.a) * 1e3:.2f}–{max(self.a) * 1e3:.2f}"
         return (
-            f"{self.name:<66} {self.value:6.2f}  (aim {self.aim:g}, {verdict})  "
+            f"{self.name:<66} {self.value:6.3g}  (aim {self.aim:.3g}, {verdict})  "
             f"{a * 1e3:10.2f} ms : {b * 1e3:10.2f} ms   A {spread}"
         )
 

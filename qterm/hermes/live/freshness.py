@@ -1,8 +1,9 @@
 """What others did meanwhile: whether a session is as we left it, hermes's files as they were.
 
 A hermes that is kept running has its own copy of a session and does not see what another process
-adds to it. So its store is looked at before each turn, by size and time, and where that has changed
-the session's own messages are read through hermes's command line.
+adds to it. So its store is looked at before each turn, by size and time; where that has changed
+(other threads write there too) a process is asked when the session was last written to, and where
+that has changed its messages are read through hermes's command line.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from pathlib import Path
 
 from qterm.hermes.way import SessionRecord, SessionState
 from qterm.private import read_bounded
+
+Stamp = Callable[[], Awaitable[str | None]]
+"""Asks a hermes that runs when a session was last written to."""
 
 Print = tuple[object, ...]
 """The state some files are in; equal only if nothing was written."""
@@ -40,12 +44,19 @@ def store_print(home: Path) -> Print:
     return tuple(_stat(home / name) for name in _STORE)
 
 
+async def unknown() -> str | None:
+    """A stamp where no hermes can be asked."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A session as it was when the store was in this state: what people said in it."""
+    """A session as it was when the store was in this state: what people said in it, and when it was
+    last written to (None: not known)."""
 
     store: Print
     said: tuple[str, ...]
+    stamp: str | None = None
 
 
 class Freshness:
@@ -60,8 +71,12 @@ class Freshness:
         self._notes: dict[str, _Note] = {}
         self._noting: dict[str, asyncio.Task[None]] = {}
 
-    async def is_fresh(self, session: str) -> bool:
-        """Whether nobody else wrote to this session since our last turn in it."""
+    async def is_fresh(self, session: str, stamp: Stamp = unknown) -> bool:
+        """Whether nobody else wrote to this session since our last turn in it.
+
+        `stamp` asks a running hermes when it was last written to. Only where the store has changed
+        and that can't tell are the session's messages read, which takes up to a second.
+        """
         await self.settled(session)
         note = self._notes.get(session)
         if note is None:
@@ -69,14 +84,16 @@ class Freshness:
         store = await asyncio.to_thread(store_print, self._home)
         if store == note.store:
             return True
+        if note.stamp is not None and note.stamp == await stamp():
+            return True
         said = _said(await self._read(session))
         if said != note.said:
             del self._notes[session]
             return False
-        self._notes[session] = _Note(store, said)
+        self._notes[session] = _Note(store, said, await stamp())
         return True
 
-    def wrote(self, session: str, before: str | None = None) -> None:
+    def wrote(self, session: str, stamp: Stamp = unknown, before: str | None = None) -> None:
         """A turn of ours in this session has ended; how it is now is noted in the background.
 
         `before` is the id it was stored under until then, where compression moved it.
@@ -84,7 +101,7 @@ class Freshness:
         if before is not None and before != session:
             self._notes.pop(before, None)
         earlier = self._noting.get(session)
-        self._noting[session] = asyncio.create_task(self._note(session, earlier))
+        self._noting[session] = asyncio.create_task(self._note(session, stamp, earlier))
 
     def forget(self, session: str) -> None:
         """How this session is now is not known."""
@@ -106,12 +123,13 @@ class Freshness:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _note(self, session: str, earlier: asyncio.Task[None] | None) -> None:
+    async def _note(self, session: str, stamp: Stamp, earlier: asyncio.Task[None] | None) -> None:
         if earlier is not None:
             await asyncio.gather(earlier, return_exceptions=True)
         before = self._notes.pop(session, None)
         for _ in range(_TRIES):
             store = await asyncio.to_thread(store_print, self._home)
+            stamped = await stamp()  # before the reading: what comes between the two is noticed
             said = _said(await self._read(session))
             if said and (before is None or said != before.said):
                 break
@@ -120,7 +138,7 @@ class Freshness:
             return
         if before is not None and said[:-1] != before.said:
             return  # somebody else's words are among them: what the process holds lacks them
-        self._notes[session] = _Note(store, said)
+        self._notes[session] = _Note(store, said, stamped)
 
 
 def _said(record: SessionRecord) -> tuple[str, ...] | None:

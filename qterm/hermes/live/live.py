@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from qterm.hermes.argv import Unfit
@@ -271,7 +272,9 @@ class LiveWay:
     async def _see_others(self, home: Home, session: str) -> None:
         """Where others wrote to this session, let no process go on with what it holds of it."""
         holding = [peer for peer in home.pool.peers if session in peer.held]
-        if holding and not await home.freshness.is_fresh(session):
+        if holding and not await home.freshness.is_fresh(
+            session, partial(holding[0].stamp, session)
+        ):
             log.info("others wrote to a session: it is loaded anew")
             for peer in holding:
                 peer.spoil(session)

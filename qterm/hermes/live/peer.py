@@ -30,6 +30,9 @@ START_SECONDS = 30.0
 OPEN_SECONDS = 60.0
 """How long opening or loading a session may take: a long one is told again in whole."""
 
+STAMP_SECONDS = 2.0
+"""How long the look at the time of a session's last change may take."""
+
 _SETUP = "hermes-setup"
 _LASTING = frozenset({"available_commands_update", "usage_update"})
 """Updates that tell of the session, whenever they come."""
@@ -143,6 +146,20 @@ class Peer:
             await self._ask("session/set_mode", {"sessionId": held.id, "modeId": mode})
         if held.modes is not None:
             held.modes = ModesSeen(mode, held.modes.modes)
+
+    async def stamp(self, session: str) -> str | None:
+        """When this session was last written to by anybody, as hermes says now; None unknown.
+
+        Takes milliseconds. Never raises.
+        """
+        held = self.held.get(session)
+        names = {session} if held is None else {session, held.id}
+        try:
+            async with asyncio.timeout(STAMP_SECONDS):
+                answer = await self._ask("session/list", {})
+        except (WireClosed, Refused, TimeoutError):
+            return None
+        return updates.stamp_of(answer, names)
 
     def spoil(self, session: str) -> None:
         """Others wrote to this session: what this process holds of it is out of date."""

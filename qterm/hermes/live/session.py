@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from qterm.hermes import failures
@@ -137,7 +138,7 @@ class LiveTurn:
             now = outcome.session
             if now != session:
                 self.peer.moved(session, now)
-        self.home.freshness.wrote(now, session)
+        self.home.freshness.wrote(now, partial(self.peer.stamp, now), session)
 
     # The prompt
 

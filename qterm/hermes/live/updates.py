@@ -7,7 +7,7 @@ Every text is bounded: a tool's result of ten megabytes is shown cut, with a mar
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -258,3 +258,13 @@ def _mappings(values: object) -> Sequence[Mapping[str, Any]]:
     if not isinstance(values, list):
         return ()
     return [value for value in values[:_MOST] if isinstance(value, Mapping)]
+
+
+def stamp_of(answer: object, names: Collection[str]) -> str | None:
+    """When a session was last written to, by hermes's list of sessions; None where it isn't in."""
+    sessions = answer.get("sessions") if isinstance(answer, Mapping) else None
+    for found in sessions if isinstance(sessions, list) else ():
+        if isinstance(found, Mapping) and found.get("sessionId") in names:
+            stamp = found.get("updatedAt")
+            return stamp if isinstance(stamp, str) else None
+    return None

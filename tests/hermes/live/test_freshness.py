@@ -115,3 +115,20 @@ def test_the_state_of_what_a_session_begins_with(tmp_path: Path) -> None:
     settings = freshness.settings_print(tmp_path)
     (memories / "MEMORY.md").write_text("c")
     assert freshness.settings_print(tmp_path) == settings
+
+
+async def test_a_running_hermes_tells_by_the_time_alone(fresh: Freshness, store: Store) -> None:
+    stamps = ["10:00", "10:00", "10:05", "10:05"]
+
+    async def stamp() -> str | None:
+        return stamps.pop(0)
+
+    store.write("one")
+    fresh.wrote("s", stamp)
+    await fresh.settled("s")
+    store.touch()
+    assert await fresh.is_fresh("s", stamp)  # another session was written to
+    assert store.reads == 1
+    store.write("a stranger's")
+    assert not await fresh.is_fresh("s", stamp)
+    assert store.reads == 2
