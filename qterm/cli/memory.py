@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from qterm.memory.proposal import Ticks
     from qterm.memory.stores import StoreName
 
+_NUMBER = re.compile(r"0{0,9}[1-9][0-9]{0,8}")
 PLAN_LIMIT = 256 << 20
 """Bytes of a plan that are read."""
 
@@ -150,7 +153,7 @@ def _entry(word: str, store: StoreName) -> tuple[StoreName, int]:
 
     name, colon, number = word.rpartition(":")
     known = {each.value: each for each in StoreName}
-    if (colon and name not in known) or not (number.isascii() and number.isdigit() and int(number)):
+    if (colon and name not in known) or not _NUMBER.fullmatch(number):
         raise click.BadParameter(
             f"“{word}” is no entry: give its number, such as 3 or working:3.",
             param_hint="'--tick' / '--untick'",
@@ -162,11 +165,12 @@ def _save(book: MemoryBook, plan: Plan, output: Path) -> None:
     from qterm.memory.plan import encode_plan
     from qterm.private import write_private
 
-    memories = book.folder.folder.resolve()
-    if memories in output.resolve().parents:
+    data = encode_plan(plan)
+    memories = os.path.realpath(book.folder.folder)
+    if Path(memories) in Path(os.path.realpath(output)).parents:
         raise Refused(f"{output} lies among hermes's memories: save the plan somewhere else.")
     try:
-        write_private(output, encode_plan(plan))
+        write_private(output, data)
     except OSError as error:
         raise Refused(f"{output} can't be written: {error.strerror}.") from error
 

@@ -9,7 +9,6 @@ import click
 from qterm.cli import exit_codes, memory_show, show
 from qterm.cli.memory_run import (
     Place,
-    ask,
     ask_about_p1,
     index_of,
     memory_book,
@@ -162,5 +161,4 @@ def migrate(invocation: Invocation, form: str, yes: bool, place: Place) -> None:
             if not place.as_json:
                 show.out(f"`qterm memory migrate --to {form} --yes` does it.")
             sys.exit(exit_codes.WORK_TO_DO)
-        ask("Write this?", yes=yes)
         report(book, book.migrate(look, form), place.as_json)

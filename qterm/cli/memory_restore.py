@@ -73,6 +73,11 @@ def archive(
 ) -> None:
     """Show what was removed or replaced: when, by what and why, newest last."""
     if context.invoked_subcommand is not None:
+        if store or count or as_json:
+            raise click.UsageError(
+                f"--store, -n and --json belong behind `archive {context.invoked_subcommand}`, as "
+                "far as it takes them."
+            )
         context.meta["memory-home"] = home
         return
     invocation: Invocation = context.obj

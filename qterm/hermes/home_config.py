@@ -10,6 +10,11 @@ from qterm.private import read_bounded
 
 _LIMIT = 16 << 20
 """Bytes that are read; it is hermes's own file, so there is room."""
+_PARSER_FAULTS = (
+    *(ValueError, TypeError, AttributeError, AssertionError),
+    *(LookupError, ArithmeticError, RecursionError),
+)
+"""What ruamel.yaml lets through on odd values (`!!int ""`), beside its own errors."""
 
 
 def read_config(home: Path) -> Mapping[str, Any]:
@@ -31,6 +36,7 @@ def read_config(home: Path) -> Mapping[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"{path} is broken{line}: mend it, or run `hermes setup`.") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is broken ({error}): mend it.") from None
+    except _PARSER_FAULTS as error:
+        why = str(error) or type(error).__name__
+        raise ValueError(f"{path} is broken ({why}): mend it.") from None
     return found if isinstance(found, dict) else {}

@@ -6,7 +6,7 @@ the `Look` it was made from: if the file has changed since, nothing is written (
 
 from __future__ import annotations
 
-import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from qterm.memory import tags
 from qterm.memory.archive import Archive, Removed
-from qterm.memory.entries import Fault, FaultKind, decode, faults, parse
+from qterm.memory.entries import MARK, Fault, FaultKind, decode, faults, parse
 from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
-from qterm.memory.files import MemoryFolder, Snapshot
+from qterm.memory.files import MemoryFolder, Snapshot, sha256
 from qterm.memory.limits import Limit, limits
 from qterm.memory.plan import BoundFile, Plan, check, check_before_reading, make_plan
 from qterm.memory.policies.dual import unstamp
 from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
-from qterm.memory.proposal import NO_TICKS, Action, Proposal, Ticks
+from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
 from qterm.memory.schema import Migration, to_schema, to_tags
 from qterm.memory.stores import Document, StoreName
 from qterm.memory.tags import Priority
@@ -161,11 +161,7 @@ class MemoryBook:
 
     def _text(self, store: StoreName) -> Look:
         look = self.look(store)
-        if not look.snapshot.is_text:
-            raise Unreadable(
-                f"{look.snapshot.path} is not UTF-8, so it can only be shown: save it as UTF-8 "
-                "with an editor first."
-            )
+        _see_that_it_is_text(look)
         return look
 
     def _preview(self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date) -> Preview:
@@ -269,11 +265,12 @@ class MemoryBook:
 
     def cleaned(self, look: Look) -> tuple[tuple[str, ...], tuple[Gone, ...]]:
         """What cleaning would leave, and what would go: later doubles, a byte order mark."""
+        _see_that_it_is_text(look)
         entries: list[str] = []
         gone: list[Gone] = []
         seen: dict[str, int] = {}
         for index, text in enumerate(look.entries):
-            clean = text.removeprefix("\ufeff").strip() if index == 0 else text
+            clean = text.removeprefix(MARK).strip() if index == 0 else text
             if not clean or clean in seen:
                 first = seen.get(clean, 0) + 1
                 gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
@@ -356,7 +353,7 @@ class MemoryBook:
     def backup(self, name: str, store: StoreName | None = None) -> tuple[StoreName, bytes]:
         """A backup by the beginning of its hash: the file it was of (or `store`), and its bytes."""
         data = self.archive.read_backup(name)
-        digest = hashlib.sha256(data).hexdigest()
+        digest = sha256(data)
         stores = {kept.store for kept in self.archive.backups() if kept.sha256 == digest}
         found = store or (stores.pop() if len(stores) == 1 else None)
         if found is None:
@@ -373,11 +370,11 @@ class MemoryBook:
             raise Refused(
                 "That backup is not UTF-8: copy it by hand, if that is what you want."
             ) from None
-        left = list(entries)
+        left = Counter(entries)
         gone = []
         for index, text in enumerate(look.entries):
-            if text in left:
-                left.remove(text)
+            if left[text]:
+                left[text] -= 1
             else:
                 gone.append(Gone(index, text, "the whole file was restored"))
         return self._write([Change(look.snapshot, entries, tuple(gone), data)], "restore backup")
@@ -391,6 +388,14 @@ def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
 def can_be_cleaned(look: Look) -> list[Fault]:
     """What cleaning a file would mend."""
     return [fault for fault in look.faults if fault.kind is not FaultKind.TOO_LONG]
+
+
+def _see_that_it_is_text(look: Look) -> None:
+    if not look.snapshot.is_text:
+        raise Unreadable(
+            f"{look.snapshot.path} is not UTF-8, so it can only be shown: save it as UTF-8 with an "
+            "editor first."
+        )
 
 
 def _see_that_none_is_emptied(proposal: Proposal) -> None:
@@ -410,6 +415,5 @@ def _stray(proposal: Proposal, store: StoreName, index: int) -> str:
     name, number = store.file_name, index + 1
     for decision in proposal.decisions:
         if (decision.store, decision.index) == (store, index):
-            action = {Action.KEEP: "kept", Action.OFFER: "only offered"}.get(decision.action, "")
-            return f"Entry {number} of {name} is {action} ({decision.reason}): it can't be ticked."
+            return f"Entry {number} of {name} is kept ({decision.reason}): it can't be ticked."
     return f"{name} has no entry {number}."

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from itertools import chain, repeat
 from operator import attrgetter
+from typing import Annotated
 
 import msgspec
 
@@ -42,7 +43,7 @@ class PlannedStore(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     store: StoreName
     path: str
     sha256: str
-    limit: int | None
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None
     before: int
     after: int
 
@@ -158,8 +159,14 @@ def make_plan(
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """The plan as JSON."""
-    return msgspec.json.encode(plan) + b"\n"
+    """The plan as JSON; raises Refused where JSON can't hold it."""
+    try:
+        return msgspec.json.encode(plan) + b"\n"
+    except UnicodeEncodeError:
+        raise Refused(
+            "A plan for this hermes home can't be saved, as its path is not UTF-8: use "
+            "`qterm memory apply --policy`."
+        ) from None
 
 
 def decode_plan(data: bytes) -> Plan:
@@ -170,6 +177,12 @@ def decode_plan(data: bytes) -> Plan:
         raise Refused(f"This is no plan of qterm's ({error}). {_ANEW}") from None
     if plan.form != FORM:
         raise Refused(f"This plan's form is “{plan.form[:40]}”, qterm knows {FORM}. {_ANEW}")
+    for entry in plan.entries:
+        if entry.ticked and entry.action is Action.KEEP:
+            raise Refused(
+                f"{entry.store.file_name}, entry {entry.number}: this plan says that it is kept, "
+                f"and that it goes. {_ANEW}"
+            )
     return plan
 
 

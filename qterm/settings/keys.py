@@ -128,7 +128,7 @@ def _are_words(words: tuple[str, ...]) -> bool:
 
 
 def _is_pattern(text: str) -> bool:
-    """A pattern that matches nothing in particular would protect every entry, or none."""
+    """Whether it is a regular expression on one line; an empty one protects nothing."""
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError):

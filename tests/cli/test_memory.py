@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,14 @@ def _prune_a_p1(plan: dict[str, Any]) -> None:
     plan["entries"][0].update(action="prune", ticked=True)
 
 
+def _drop_what_it_keeps(plan: dict[str, Any]) -> None:
+    plan["entries"][0]["ticked"] = True
+
+
+def _no_limit(plan: dict[str, Any]) -> None:
+    plan["stores"][0]["limit"] = 0
+
+
 def _tick_a_p1(plan: dict[str, Any]) -> None:
     plan["ticks"]["ticked"] = [["memory", 1]]
 
@@ -259,6 +268,8 @@ def _unknown_field(plan: dict[str, Any]) -> None:
     "edit",
     [
         _prune_a_p1,
+        _drop_what_it_keeps,
+        _no_limit,
         _tick_a_p1,
         _untagged_text,
         _legacy,
@@ -450,6 +461,9 @@ def test_migrating_there_and_back(qterm: Qterm, memory: Path) -> None:
         ["archive", "prune", "--older-than", "soon"],
         ["migrate"],
         ["plan", "--compare", "--tick", "1"],
+        ["plan", "--tick", "9" * 5_000],
+        ["archive", "--json", "backups"],
+        ["archive", "-n", "1", "prune", "--older-than", "1d", "--yes"],
     ],
 )
 def test_usage_errors_exit_with_1(qterm: Qterm, memory: Path, words: list[str]) -> None:
@@ -469,6 +483,34 @@ def test_the_plan_is_not_saved_among_the_memories(qterm: Qterm, memory: Path) ->
     assert memory.read_bytes() == TAGGED
 
 
+def test_a_plan_takes_the_place_of_a_link_that_leads_nowhere(
+    qterm: Qterm, memory: Path, tmp_path: Path
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert qterm("memory", "plan", "-o", str(loop)).code == 2
+    assert qterm("memory", "apply", str(loop)).code == 0
+    assert memory.read_bytes() != TAGGED
+
+
+def test_a_home_whose_path_no_plan_can_hold(qterm: Qterm, memory: Path, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    (odd / "memories").mkdir(parents=True)
+    plan = tmp_path / "plan.json"
+    result = qterm("memory", "plan", "-o", str(plan), "--home", str(odd))
+    assert result.code == 1
+    assert len(result.err.splitlines()) == 1
+    assert not plan.exists()
+
+
+def test_what_is_not_utf8_is_not_called_clean(qterm: Qterm, memory: Path) -> None:
+    memory.write_bytes(b"a\xff\n\xc2\xa7\nb")
+    result = qterm("memory", "clean")
+    assert result.code == 1
+    assert "is not UTF-8" in result.err
+    assert memory.read_bytes() == b"a\xff\n\xc2\xa7\nb"
+
+
 @pytest.mark.parametrize("limit", ["0", "many", "-3", "true", ".nan", "[1]", "1e400"])
 def test_a_limit_that_is_none_becomes_the_default(
     qterm: Qterm, memory: Path, home: Path, limit: str
@@ -482,8 +524,18 @@ def test_a_limit_that_is_none_becomes_the_default(
     assert memory.read_bytes() == TAGGED
 
 
-def test_a_broken_config_becomes_the_default_too(qterm: Qterm, memory: Path, home: Path) -> None:
-    (home / "config.yaml").write_text("memory: [")
+@pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e300"])
+def test_a_limit_beyond_all_measure(qterm: Qterm, memory: Path, home: Path, limit: str) -> None:
+    (home / "config.yaml").write_text(f"memory:\n  memory_char_limit: {limit}\n")
+    assert "default" not in qterm("memory", "list").out
+    assert qterm("memory", "plan", "--json").code == 2
+
+
+@pytest.mark.parametrize("config", ["memory: [", 'memory: !!int ""', "memory: !!bool x"])
+def test_a_broken_config_becomes_the_default_too(
+    qterm: Qterm, memory: Path, home: Path, config: str
+) -> None:
+    (home / "config.yaml").write_text(config)
     result = qterm("memory", "list")
     assert result.code == 0
     assert "broken" in result.err
@@ -624,3 +676,9 @@ def test_fifty_thousand_entries(qterm: Qterm, home: Path) -> None:
     assert len(left) == 33_334
     assert not any(text.startswith("[P3]") for text in left)
     assert len(qterm("memory", "archive", "--json").json["removed"]) == 16_666
+    backup = qterm("memory", "archive", "backups", "--json").json["backups"][0]["sha256"]
+    put(home, *reversed(left))  # the worst order to look each of them up in
+    before = time.monotonic()
+    assert qterm("memory", "restore", "--backup", backup, "--yes").code == 0
+    assert time.monotonic() - before < 10
+    assert len(entries(memory)) == 50_000
