@@ -20,6 +20,7 @@ from qterm.cli.memory_run import (
     store_name,
     yes_option,
 )
+from qterm.cli.memory_words import count, say
 from qterm.cli.run import Invocation, Refused
 
 
@@ -47,33 +48,40 @@ def restore(
     """Bring one archived entry back (ID as `qterm memory archive` shows it), or a whole file."""
     if sum(given is not None for given in (entry_id, backup, number)) != 1:
         raise click.UsageError("Give the ID of an entry, --backup or --working, one of them.")
+    from qterm.memory.entries import DELIMITER
     from qterm.memory.stores import StoreName
 
     with memory_book(invocation, home) as book:
         if entry_id is not None:
-            report(book, book.restore(book.archive.find(entry_id)), as_json)
+            removed = book.archive.find(entry_id)
+            done = f"Entry {removed.id} is back in {removed.store.file_name}."
+            report(book, book.restore(removed), done, as_json=as_json)
         elif number is not None:
             look = book.look(StoreName.WORKING)
-            report(book, book.bring_back(look, index_of(look, number)), as_json)
+            written = book.bring_back(look, index_of(look, number))
+            report(book, written, "It is back in MEMORY.md.", as_json=as_json)
         else:
             found, data = book.backup(str(backup), store_name(store))
             look = book.look(found)
-            ask(f"Put the backup in the place of {look.snapshot.path}?", yes=yes)
-            report(book, book.restore_backup(look, data), as_json)
+            kept = count(data.count(DELIMITER.encode()) + 1, "entry", "entries")
+            there = count(len(look.entries), "entry", "entries")
+            ask(f"Put the backup ({kept}) in the place of {look.snapshot.path} ({there})?", yes=yes)
+            written = book.restore_backup(look, data)
+            report(book, written, "The whole file is back.", as_json=as_json)
 
 
 @click.group(invoke_without_command=True)
 @click.option("--store", type=click.Choice(STORES), help="Only those of one file.")
-@click.option("-n", "count", type=click.IntRange(min=1), help="The newest N.")
+@click.option("-n", "newest", type=click.IntRange(min=1), help="The newest N.")
 @home_option
 @json_option
 @click.pass_context
 def archive(
-    context: click.Context, store: str | None, count: int | None, home: Path | None, as_json: bool
+    context: click.Context, store: str | None, newest: int | None, home: Path | None, as_json: bool
 ) -> None:
     """Show what was removed or replaced: when, by what and why, newest last."""
     if context.invoked_subcommand is not None:
-        if store or count or as_json:
+        if store or newest or as_json:
             raise click.UsageError(
                 f"--store, -n and --json belong behind `archive {context.invoked_subcommand}`, as "
                 "far as it takes them."
@@ -83,8 +91,8 @@ def archive(
     invocation: Invocation = context.obj
     with memory_book(invocation, home) as book:
         found = book.archive.removed(store_name(store))
-        if count is not None:
-            found = found[-count:]
+        if newest is not None:
+            found = found[-newest:]
         if as_json:
             show.out_json({"removed": found})
         else:
@@ -126,9 +134,14 @@ def prune(context: click.Context, age: str, yes: bool, home: Path | None, as_jso
             before = book.now() - timedelta(days=days)
         except OverflowError:
             raise Refused(f"{age} is longer than there have been days.") from None
-        ask(f"Delete for good what was archived before {before:%d %B %Y}?", yes=yes)
-        entries, files, size = book.archive.prune(before)
+        entries, files, size = book.archive.older(before)
+        what = f"{count(entries, 'entry', 'entries')} and {count(files, 'backup', 'backups')}"
+        if entries or files:
+            ask(f"Delete {what} ({size:,} bytes) for good?", yes=yes)
+            entries, files, size = book.archive.prune(before)
         if as_json:
             show.out_json({"entries": entries, "backups": files, "bytes": size})
+        elif entries or files:
+            say(f"Deleted: {what} ({size:,} bytes).")
         else:
-            show.out(f"Deleted: {entries} entries and {files} backups ({size:,} bytes).")
+            say(f"Nothing was archived before {before:%d %B %Y %H:%M}.")

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from qterm.cli import exit_codes, show
+from qterm.cli.memory_words import note, say
 from qterm.cli.run import Invocation, Refused
+from qterm.safe_text import safe_line
 
 if TYPE_CHECKING:
     from qterm.memory.book import Look, MemoryBook
@@ -80,6 +82,19 @@ def yes_option(command: F) -> F:
     return click.option("--yes", is_flag=True, help="Do not ask.")(command)
 
 
+def numbers_of(
+    context: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[int, ...]:
+    """Numbers of entries, each `3`, or several as `3,5`, in the order in which they were given."""
+    words = [word.strip() for each in value for word in each.split(",")]
+    for word in words:
+        if not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise click.BadParameter(
+                f"“{word}” is no entry: give its number, such as 3 or 3,5.", context, param
+            )
+    return tuple(int(word) for word in words)
+
+
 @contextmanager
 def memory_book(invocation: Invocation, home: Path | None) -> Iterator[MemoryBook]:
     """The memory of a hermes home; what can't be done becomes one sentence and exit code 1."""
@@ -102,8 +117,10 @@ def store_name(store: str | None) -> StoreName | None:
 def index_of(look: Look, number: int) -> int:
     """An entry's place in its store, from 0, by its number in `qterm memory list`."""
     if not 1 <= number <= len(look.entries):
+        option = "" if look.store.value == "memory" else f" --store {look.store.value}"
         raise Refused(
-            f"{look.store.file_name} has no entry {number}: `qterm memory list` shows the numbers."
+            f"{look.store.file_name} has no entry {number}: `qterm memory list{option}` shows the "
+            "numbers."
         )
     return number - 1
 
@@ -114,36 +131,42 @@ def ask(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise Refused("Nobody is there to ask: add --yes, if that is what you want.")
-    click.confirm(question, abort=True, err=True)
+    if not click.confirm(question, err=True):
+        raise Refused("Nothing was written.")
 
 
 def ask_about_p1(look: Look, indexes: Sequence[int], what: str, *, yes: bool) -> None:
     """Changing a P1 entry by hand asks once (memory.md)."""
     from qterm.memory.book import is_asked_for
 
-    for index in is_asked_for(look, indexes):
-        show.diagnostic(f"Entry {index + 1} is P1: {look.entries[index]}")
-    if is_asked_for(look, indexes):
-        ask(f"{what} what is tagged P1?", yes=yes)
+    found = is_asked_for(look, indexes)
+    for index in found:
+        note(f"Entry {index + 1} is P1: {safe_line(look.entries[index])}")
+    if found:
+        ask(f"{what} what is P1?", yes=yes)
 
 
-def report(book: MemoryBook, written: Sequence[Written], as_json: bool) -> None:
-    """Say what was written, run the operator's backup command, and say what came of that."""
+def report(book: MemoryBook, written: Sequence[Written], done: str, *, as_json: bool) -> None:
+    """Say what was `done` (a sentence), where the old bytes are, how the backup command fared."""
     complaints = [complaint for each in written if (complaint := _copy_off(book, each))]
     if as_json:
         show.out_json(
             {"written": [written_json(each) for each in written], "backupCommand": complaints}
         )
     elif not written:
-        show.out("Nothing to write: the file is as it should be.")
-    for each in written if not as_json else ():
-        show.out(f"Written: {each.path}")
-        if each.backup is not None:
-            show.out(f"  as it was: {each.backup}")
-        if each.removed:
-            show.out(f"  archived: {', '.join(each.removed)} (`qterm memory restore ID`)")
+        say("Nothing to write: the file is so already.")
+    else:
+        say(done)
+        for each in written:
+            say(f"Written: {each.path}")
+            if each.backup is not None:
+                say(
+                    f"  as it was: backup {each.backup.stem[:12]} (`qterm memory restore --backup`)"
+                )
+            if each.removed:
+                say(f"  archived: {', '.join(each.removed)} (`qterm memory restore ID`)")
     for complaint in complaints:
-        show.diagnostic(complaint)
+        note(complaint)
     for store in {each.store for each in written}:
         _warn_of_limit(book, store)
 
@@ -172,7 +195,7 @@ def _copy_off(book: MemoryBook, written: Written) -> str | None:
 def _warn_of_limit(book: MemoryBook, store: StoreName) -> None:
     look = book.look(store)
     if look.limit is not None and look.document.size > look.limit.chars:
-        show.diagnostic(
+        note(
             f"{look.store.file_name} is over its limit ({look.document.size:,} of "
             f"{look.limit.chars:,} characters): until it is shorter, hermes adds nothing to it."
         )

@@ -13,7 +13,6 @@ from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 
-from qterm.memory import tags
 from qterm.memory.archive import Archive, Removed
 from qterm.memory.entries import MARK, Fault, FaultKind, decode, faults, parse
 from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
@@ -23,7 +22,7 @@ from qterm.memory.plan import BoundFile, Plan, check, check_before_reading, make
 from qterm.memory.policies.dual import unstamp
 from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
 from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
-from qterm.memory.schema import Migration, to_schema, to_tags
+from qterm.memory.schema import Migration, priority_of, to_schema, to_tags, with_priority
 from qterm.memory.stores import Document, StoreName
 from qterm.memory.tags import Priority
 from qterm.memory.writer import Change, Gone, Written, write
@@ -136,20 +135,20 @@ class MemoryBook:
         today: date | None = None,
     ) -> Preview:
         """What a policy would do, with these ticks; the day is today unless given."""
-        looks = tuple(self._text(each) for each in self._stores(policy, store))
+        looks = tuple(self.look_at_text(each) for each in self._stores(policy, store))
         return self._preview(policy, looks, ticks, today or self.now().date())
 
     def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
         """What every policy would do with the same file."""
-        looks = [self._text(store)]
+        looks = [self.look_at_text(store)]
         if store is StoreName.MEMORY:
-            looks.append(self._text(StoreName.WORKING))
+            looks.append(self.look_at_text(StoreName.WORKING))
         documents = [look.document for look in looks]
         return looks[0], compare(documents, self.settings, self.now().date())
 
     def migration(self, store: StoreName, form: str) -> tuple[Look, Migration]:
         """What turning a store into `schema` or back into `tags` would do and cost (rule M5)."""
-        look = self._text(store)
+        look = self.look_at_text(store)
         if store is StoreName.WORKING:
             raise Refused("WORKING.md keeps its own form: migrate memory or user.")
         if form == "schema":
@@ -159,7 +158,8 @@ class MemoryBook:
     def _stores(self, policy: str, store: StoreName) -> tuple[StoreName, ...]:
         return (store, StoreName.WORKING) if policy == "dual" else (store,)
 
-    def _text(self, store: StoreName) -> Look:
+    def look_at_text(self, store: StoreName) -> Look:
+        """Read a store that is to be planned or changed; raises Unreadable for no UTF-8, too."""
         look = self.look(store)
         _see_that_it_is_text(look)
         return look
@@ -168,7 +168,7 @@ class MemoryBook:
         proposal = propose(policy, [look.document for look in looks], self.settings, today, ticks)
         if ticks != NO_TICKS and (stray := stray_ticks(proposal, ticks)):
             store, index = stray[0]
-            raise Refused(_stray(proposal, store, index))
+            raise Refused(_stray(proposal, store, index, is_untick=(store, index) in ticks.off))
         return Preview(self.home, self.settings, proposal, tuple(looks), ticks, today, self.now())
 
     # Changing: each goes through `write`.
@@ -185,7 +185,7 @@ class MemoryBook:
         stores = [planned.store for planned in plan.stores]
         if not stores or tuple(stores) != self._stores(plan.policy, stores[0]):
             raise Refused("This plan's files are not those of its policy. Make a new plan.")
-        looks = tuple(self._text(store) for store in stores)
+        looks = tuple(self.look_at_text(store) for store in stores)
         for planned, look in zip(plan.stores, looks, strict=True):
             if planned.sha256 != look.snapshot.sha256:
                 raise ChangedMeanwhile(
@@ -194,8 +194,8 @@ class MemoryBook:
                 )
         found = self._preview(plan.policy, looks, plan.ticks.ticks(), plan.today)
         check(plan, found.plan)
-        if not allow_empty:
-            _see_that_none_is_emptied(found.proposal)
+        if (emptied := found.plan.emptied) is not None and not allow_empty:
+            raise Refused(would_empty(emptied))
         return self._apply(found)
 
     def _apply(self, preview: Preview) -> tuple[Written, ...]:
@@ -235,7 +235,7 @@ class MemoryBook:
             if not stripped:
                 raise Refused(f"Entry {index + 1} would be blank: delete it instead.")
             if stripped != entries[index]:
-                reason = f"replaced ({by})"
+                reason = "another tag" if by == "tag" else "another text"
                 gone.append(Gone(index, entries[index], reason, replaced_by=stripped))
                 entries[index] = stripped
         return self._change(look, tuple(entries), tuple(gone), by)
@@ -245,9 +245,9 @@ class MemoryBook:
         texts = {}
         for index, priority in priorities.items():
             try:
-                texts[index] = tags.retag(look.entries[index], priority)
-            except ValueError:
-                raise Refused(f"Entry {index + 1} is only a tag: delete it instead.") from None
+                texts[index] = with_priority(look.entries[index], priority)
+            except ValueError as error:
+                raise Refused(f"Entry {index + 1} can't be tagged so: {error}.") from None
         return self.edit(look, texts, by="tag")
 
     def delete(
@@ -257,7 +257,7 @@ class MemoryBook:
         going = set(indexes)
         entries = tuple(text for index, text in enumerate(look.entries) if index not in going)
         if not entries and not allow_empty:
-            raise Refused(_emptied(look.store))
+            raise Refused(would_empty(look.store))
         gone = tuple(
             Gone(index, look.entries[index], "deleted by the operator") for index in sorted(going)
         )
@@ -312,7 +312,7 @@ class MemoryBook:
 
     def restore(self, removed: Removed) -> tuple[Written, ...]:
         """Bring one archived entry back, to where it was; a text that took its place leaves."""
-        look = self._text(removed.store)
+        look = self.look_at_text(removed.store)
         if removed.text in look.entries:
             number = look.entries.index(removed.text) + 1
             raise Refused(f"{look.store.file_name} has that entry already: it is number {number}.")
@@ -333,7 +333,7 @@ class MemoryBook:
     def bring_back(self, look: Look, index: int) -> tuple[Written, ...]:
         """Move an entry of WORKING.md back to the end of MEMORY.md; its stamp goes (rule M5)."""
         text = unstamp(look.entries[index])
-        memory = self._text(StoreName.MEMORY)
+        memory = self.look_at_text(StoreName.MEMORY)
         changes = []
         if text not in memory.entries:
             changes.append(Change(memory.snapshot, (*memory.entries, text), ()))
@@ -342,7 +342,7 @@ class MemoryBook:
         return self._write([*changes, Change(look.snapshot, left, (gone,))], "restore")
 
     def _out_of_working(self, text: str) -> list[Change]:
-        working = self._text(StoreName.WORKING)
+        working = self.look_at_text(StoreName.WORKING)
         for index, entry in enumerate(working.entries):
             if unstamp(entry) == text:
                 left = (*working.entries[:index], *working.entries[index + 1 :])
@@ -381,8 +381,8 @@ class MemoryBook:
 
 
 def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
-    """Those of the entries that are P1: changing one by hand asks once."""
-    return [index for index in indexes if tags.tag_of(look.entries[index]) is Priority.P1]
+    """Those of the entries that are P1, in whichever form: changing one by hand asks once."""
+    return [index for index in indexes if priority_of(look.entries[index]) is Priority.P1]
 
 
 def can_be_cleaned(look: Look) -> list[Fault]:
@@ -398,22 +398,18 @@ def _see_that_it_is_text(look: Look) -> None:
         )
 
 
-def _see_that_none_is_emptied(proposal: Proposal) -> None:
-    for old, new in zip(proposal.documents, proposal.after, strict=True):
-        if old.entries and not new.entries:
-            raise Refused(_emptied(old.store))
-
-
-def _emptied(store: StoreName) -> str:
+def would_empty(store: StoreName) -> str:
+    """The sentence that refuses to leave a store without an entry."""
     return (
         f"This would leave {store.file_name} empty: nothing was written. If that is what you want, "
         "say so with --allow-empty."
     )
 
 
-def _stray(proposal: Proposal, store: StoreName, index: int) -> str:
+def _stray(proposal: Proposal, store: StoreName, index: int, *, is_untick: bool) -> str:
     name, number = store.file_name, index + 1
     for decision in proposal.decisions:
         if (decision.store, decision.index) == (store, index):
-            return f"Entry {number} of {name} is kept ({decision.reason}): it can't be ticked."
+            what = "stays anyway" if is_untick else "can't be ticked"
+            return f"Entry {number} of {name} {what} ({decision.reason})."
     return f"{name} has no entry {number}."

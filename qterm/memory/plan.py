@@ -105,6 +105,18 @@ class Plan(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
         return any(entry.action is not Action.KEEP for entry in self.entries)
 
     @property
+    def offered(self) -> list[PlannedEntry]:
+        """The entries that are offered, and not ticked."""
+        return [
+            entry for entry in self.entries if entry.action is Action.OFFER and not entry.ticked
+        ]
+
+    @property
+    def emptied(self) -> StoreName | None:
+        """The first store that would be left without an entry."""
+        return next((each.store for each in self.stores if each.before and not each.after), None)
+
+    @property
     def going(self) -> list[PlannedEntry]:
         """The entries that leave their store."""
         return [entry for entry in self.entries if entry.ticked]
@@ -220,6 +232,8 @@ def check(plan: Plan, now: Plan) -> None:
         if (saved.store, saved.number, saved.text) != (made.store, made.number, made.text):
             raise Refused(f"{where}: this plan shows another text than the file has. {_ANEW}")
         if (saved.action, saved.ticked) != (made.action, made.ticked):
+            if _would(saved) == _would(made):
+                raise Refused(f"{where}: this plan was changed by hand. {_ANEW}")
             raise Refused(
                 f"{where}: this plan would {_would(saved)}, but the policy “{plan.policy}” would "
                 f"{_would(made)} ({made.reason}). {_ANEW}"

@@ -572,9 +572,13 @@ def test_another_machines_memory_is_there(
 
 def test_pruning_the_archive_is_by_hand(qterm: Qterm, memory: Path) -> None:
     assert qterm("memory", "apply", "--policy", "tags", "--yes").code == 0
-    assert qterm("memory", "archive", "prune", "--older-than", "1d").code == 1
+    nothing = qterm("memory", "archive", "prune", "--older-than", "1d")
+    assert nothing.code == 0
+    assert "Nothing was archived before" in nothing.out
     kept = qterm("memory", "archive", "prune", "--older-than", "1d", "--yes", "--json").json
     assert kept["entries"] == 0
+    shown = qterm("memory", "archive", "prune", "--older-than", "0d")
+    assert "--yes" in shown.err
     gone = qterm("memory", "archive", "prune", "--older-than", "0d", "--yes", "--json").json
     assert gone["entries"] == 3
     assert qterm("memory", "archive", "--json").json["removed"] == []
@@ -682,3 +686,96 @@ def test_fifty_thousand_entries(qterm: Qterm, home: Path) -> None:
     assert qterm("memory", "restore", "--backup", backup, "--yes").code == 0
     assert time.monotonic() - before < 10
     assert len(entries(memory)) == 50_000
+
+
+TYPED_P1 = "type: personal\npriority: p1\nexpires: never\ncontent: Lives in Lisbon"
+
+
+def test_a_typed_p1_is_guarded_too(qterm: Qterm, home: Path) -> None:
+    memory = put(home, TYPED_P1, "tea")
+    for words in (["delete", "1"], ["edit", "1", "x"], ["tag", "1", "P3"]):
+        assert "P1" in qterm("memory", *words).err
+    assert entries(memory)[0] == TYPED_P1
+    assert qterm("memory", "list", "--json").json["entries"][0]["priority"] == "P1"
+    assert qterm("memory", "tag", "1", "P2", "--yes").code == 0
+    assert entries(memory)[0] == TYPED_P1.replace("p1", "p2")
+    assert qterm("memory", "tag", "1", "none").code == 1
+
+
+@pytest.mark.parametrize("before", ["\ufeff[P2] Core host", "[p1] Core host", "[P4]Core host"])
+def test_a_tag_takes_the_place_of_what_only_looks_like_one(
+    qterm: Qterm, home: Path, before: str
+) -> None:
+    memory = put(home, before, "tea")
+    assert qterm("memory", "tag", "1", "P1").code == 0
+    assert entries(memory) == ["[P1] Core host", "tea"]
+
+
+def test_an_edit_keeps_the_tag(qterm: Qterm, home: Path) -> None:
+    memory = put(home, "[P2] Prefers short answers.")
+    assert qterm("memory", "edit", "1", "Prefers long answers.").code == 0
+    assert entries(memory) == ["[P2] Prefers long answers."]
+    assert qterm("memory", "edit", "1", "[P3] Prefers none.").code == 0
+    assert entries(memory) == ["[P3] Prefers none."]
+
+
+def test_cleaning_says_what_it_can_not_mend(qterm: Qterm, home: Path) -> None:
+    put(home, "x" * 3_000)
+    result = qterm("memory", "clean")
+    assert result.code == 0
+    assert "can't mend" in result.err
+    assert "Nothing to clean" not in result.out
+    shown = qterm("doctor", "--json").json["checks"]
+    (check,) = [each for each in shown if each["id"] == "memory.memory"]
+    assert "clean" not in check["mend"]
+
+
+def test_nothing_says_that_it_did_not_write_when_it_did(qterm: Qterm, home: Path) -> None:
+    for words in (
+        ["tag", "--suggested", "--yes"],
+        ["apply", "--policy", "tags", "--yes"],
+        ["migrate", "--to", "schema", "--yes"],
+        ["clean", "--yes"],
+    ):
+        put(home, "We always ask.", "[P2] tea", "[P3] gone", "[P2] tea")
+        result = qterm("memory", *words)
+        assert result.code == 0
+        assert "Written:" in result.out, words
+        assert "othing has been written" not in result.out, words
+        assert "othing was written" not in result.out, words
+
+
+def test_what_is_only_offered_has_its_next_step(qterm: Qterm, home: Path) -> None:
+    put(home, "[P1] " + "a" * 1_900, "[P2] tea")
+    shown = qterm("memory", "plan")
+    assert shown.code == 2
+    assert "qterm memory apply --policy tags --tick 2" in shown.out
+    applied = qterm("memory", "apply", "--policy", "tags")
+    assert applied.code == 0
+    assert "--tick" in applied.out
+    stays = qterm("memory", "plan", "--untick", "1")
+    assert stays.code == 1
+    assert "stays anyway" in stays.err
+
+
+def test_an_entry_can_be_read_whole(qterm: Qterm, home: Path) -> None:
+    put(home, "one", "two\nlines of it", "three")
+    shown = qterm("memory", "list", "2,3").out
+    assert "lines of it" in shown
+    assert "one" not in shown.splitlines()[2]
+    assert qterm("memory", "list", "9").code == 1
+    assert qterm("memory", "delete", "1,3").code == 0
+
+
+def test_what_would_empty_a_file_is_said_before_it_is_asked(qterm: Qterm, home: Path) -> None:
+    put(home, "[P3] gone")
+    assert "--allow-empty" in qterm("memory", "plan").out
+    refused = qterm("memory", "apply", "--policy", "tags")
+    assert "empty" in refused.err
+    assert "--yes" not in refused.err
+
+
+def test_the_way_from_a_full_memory_to_tags(qterm: Qterm, home: Path) -> None:
+    put(home, "We always ask.", "[P2] tea")
+    for words in (["list"], ["plan"]):
+        assert "1 entry has no tag" in qterm("memory", *words).out
