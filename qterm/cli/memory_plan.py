@@ -45,7 +45,8 @@ def print_plan(plan: Plan, heading: str, looks: Sequence[Look], book: MemoryBook
     for place, name, reason in sorted(groups, key=lambda key: key[0]):
         action = order[place]
         store = f"{name}: " if several else ""
-        say(f"\n{store}{_HEADINGS[action]} — {reason}")
+        show.out("")
+        say(f"{store}{_HEADINGS[action]} — {reason}")
         for entry in groups[place, name, reason]:
             head = f"{'x' if entry.ticked else ' '} {entry.number:>4} {len(entry.text):>5}  "
             is_kept = action == ("keep", False)

@@ -160,11 +160,10 @@ def report(book: MemoryBook, written: Sequence[Written], done: str, *, as_json: 
         for each in written:
             say(f"Written: {each.path}")
             if each.backup is not None:
-                say(
-                    f"  as it was: backup {each.backup.stem[:12]} (`qterm memory restore --backup`)"
-                )
+                name = each.backup.stem[:12]
+                say(f"  as it was: `qterm memory restore --backup {name}`")
             if each.removed:
-                say(f"  archived: {', '.join(each.removed)} (`qterm memory restore ID`)")
+                say(f"  archived, for `qterm memory restore ID`: {', '.join(each.removed)}")
     for complaint in complaints:
         note(complaint)
     for store in {each.store for each in written}:

@@ -13,7 +13,6 @@ from qterm.memory.opening import open_memory
 from qterm.memory.stores import StoreName
 from qterm.settings.load import Loaded
 
-
 _NEARLY_FULL = 90
 """Percent of the limit from which on a store is worth a look."""
 
