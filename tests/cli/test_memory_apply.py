@@ -1,4 +1,4 @@
-"""`qterm memory apply FILE`: a saved plan is printed whole before it is done (rule M2)."""
+"""`qterm memory`: a saved plan is printed whole before it is done; a file over its limit is named."""
 
 from __future__ import annotations
 
@@ -28,3 +28,14 @@ def test_a_saved_plan_is_printed_whole_first(
     made, written = qterm("memory", "apply", plan, "--json").json_lines
     assert [each["text"] for each in made["entries"]] == ["[P1] core", "[P3] another"]
     assert written["written"][0]["path"] == str(memory)
+
+
+def test_a_file_that_is_written_over_its_limit_is_named(
+    qterm: Qterm, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    home = tmp_path / "hermes"
+    home.mkdir()
+    (home / "config.yaml").write_text("memory: {memory_char_limit: 10}")
+    environ["HERMES_HOME"] = str(home)
+    assert qterm("memory", "add", "a" * 10).err == ""
+    assert "over its limit (14 of 10 characters)" in qterm("memory", "add", "b").err

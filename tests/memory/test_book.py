@@ -97,3 +97,13 @@ def test_a_plan_of_an_earlier_day_does_what_it_showed(book: MemoryBook) -> None:
     """Its day is part of it: what it stamps and reckons by is what was shown."""
     book.apply(book.preview("dual", today=date(2026, 11, 28)).plan)
     assert book.look(WORKING).entries == ("[P3] 2026-11-28 · queued",)
+
+
+def test_what_is_there_already_is_not_added_or_restored_again(book: MemoryBook) -> None:
+    with pytest.raises(Refused, match="already: it is number 2"):
+        book.add(book.look(MEMORY), f" {PASSING}\n")
+    book.delete(book.look(MEMORY), [1])
+    book.add(book.look(MEMORY), PASSING)
+    with pytest.raises(Refused, match="already: it is number 2"):
+        book.restore(book.archive.removed()[0])
+    assert book.look(MEMORY).entries == (LASTING, PASSING)
