@@ -1,4 +1,4 @@
-"""`qterm memory`: a saved plan is printed whole before it is done; a file over its limit is named."""
+"""`qterm memory`: a saved plan is printed whole first; a file over its limit is named."""
 
 from __future__ import annotations
 
