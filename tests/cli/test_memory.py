@@ -779,3 +779,32 @@ def test_the_way_from_a_full_memory_to_tags(qterm: Qterm, home: Path) -> None:
     put(home, "We always ask.", "[P2] tea")
     for words in (["list"], ["plan"]):
         assert "1 entry has no tag" in qterm("memory", *words).out
+
+
+def test_the_working_notes_are_in_what_q_is_told(qterm: Qterm, memory: Path, home: Path) -> None:
+    put(home, "[P3] 2026-11-30 · the parcel is late", store="WORKING")
+    assert "Working notes:\n- 2026-11-30 · the parcel is late" in qterm("context").out
+
+
+def test_the_doctor_says_that_a_file_is_over_its_limit(qterm: Qterm, home: Path) -> None:
+    put(home, "a" * 700, "b" * 700, store="USER")
+    checks = {each["id"]: each for each in qterm("doctor", "--json").json["checks"]}
+    assert checks["memory.user"]["state"] == "warn"
+    assert "adds nothing more" in checks["memory.user"]["sentence"]
+
+
+def test_working_is_not_migrated(qterm: Qterm, home: Path) -> None:
+    working = put(home, "[P3] 2026-11-30 · tea", store="WORKING")
+    before = working.read_bytes()
+    result = qterm("memory", "migrate", "--to", "schema", "--store", "working", "--yes")
+    assert result.code == 1
+    assert working.read_bytes() == before
+
+
+def test_the_next_step_does_what_was_shown(qterm: Qterm, memory: Path) -> None:
+    shown = qterm("memory", "plan", "--untick", "6,7").out
+    (line,) = [line for line in shown.splitlines() if "qterm memory apply" in line]
+    words = line[line.index("memory apply") :].split("   ")[0].split()
+    assert qterm(*words, "--yes").code == 0
+    assert len(entries(memory)) == len(FIRST_RUN["entries"]) - 1
+    assert FIRST_RUN["entries"][9]["text"] not in memory.read_text()
