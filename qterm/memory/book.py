@@ -265,7 +265,6 @@ class MemoryBook:
 
     def cleaned(self, look: Look) -> tuple[tuple[str, ...], tuple[Gone, ...]]:
         """What cleaning would leave, and what would go: later doubles, a byte order mark."""
-        _see_that_it_is_text(look)
         entries: list[str] = []
         gone: list[Gone] = []
         seen: dict[str, int] = {}

@@ -524,11 +524,16 @@ def test_a_limit_that_is_none_becomes_the_default(
     assert memory.read_bytes() == TAGGED
 
 
-@pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e300"])
-def test_a_limit_beyond_all_measure(qterm: Qterm, memory: Path, home: Path, limit: str) -> None:
+@pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e300", "0x" + "f" * 5_000])
+def test_a_limit_beyond_all_measure(
+    qterm: Qterm, memory: Path, home: Path, tmp_path: Path, limit: str
+) -> None:
     (home / "config.yaml").write_text(f"memory:\n  memory_char_limit: {limit}\n")
     assert "default" not in qterm("memory", "list").out
-    assert qterm("memory", "plan", "--json").code == 2
+    plan = str(tmp_path / "plan.json")
+    assert qterm("memory", "plan", "-o", plan).code == 2
+    assert qterm("memory", "apply", plan).code == 0
+    assert memory.read_bytes() != TAGGED
 
 
 @pytest.mark.parametrize("config", ["memory: [", 'memory: !!int ""', "memory: !!bool x"])
