@@ -461,7 +461,7 @@ def test_migrating_there_and_back(qterm: Qterm, memory: Path) -> None:
         ["archive", "prune", "--older-than", "soon"],
         ["migrate"],
         ["plan", "--compare", "--tick", "1"],
-        ["plan", "--tick", "9" * 5_000],
+        ["plan", "--tick", "9" * 4_301],
         ["archive", "--json", "backups"],
         ["archive", "-n", "1", "prune", "--older-than", "1d", "--yes"],
     ],
@@ -524,7 +524,9 @@ def test_a_limit_that_is_none_becomes_the_default(
     assert memory.read_bytes() == TAGGED
 
 
-@pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e300", "0x" + "f" * 5_000])
+@pytest.mark.parametrize(
+    "limit", ["1" + "0" * 400, "1e300", "0x" + "f" * 5_000], ids=["long", "float", "hex"]
+)
 def test_a_limit_beyond_all_measure(
     qterm: Qterm, memory: Path, home: Path, tmp_path: Path, limit: str
 ) -> None:
