@@ -17,11 +17,11 @@ from qterm.cli.memory_run import (
     MemoryGroup,
     Place,
     ask,
+    change,
     index_of,
     memory_book,
     numbers_of,
     place_options,
-    report,
     yes_option,
 )
 from qterm.cli.memory_words import count, say
@@ -173,13 +173,28 @@ def _save(book: MemoryBook, plan: Plan, output: Path) -> None:
     from qterm.private import write_private
 
     data = encode_plan(plan)
-    memories = os.path.realpath(book.folder.folder)
-    if Path(memories) in Path(os.path.realpath(output)).parents:
-        raise Refused(f"{output} lies among hermes's memories: save the plan somewhere else.")
+    real = Path(os.path.realpath(output))
+    kept_in = [book.home, *(book.folder.path(each.store).parent for each in plan.stores)]
+    folders = [os.path.realpath(folder) for folder in [*kept_in, book.archive.folder.parent]]
+    if any(Path(folder) in real.parents for folder in folders):
+        raise Refused(f"{output} lies among hermes's files or qterm's own: save it elsewhere.")
+    if os.path.lexists(real) and not _is_plan(real):
+        raise Refused(f"{output} is there already, and is no plan: choose another name.")
     try:
         write_private(output, data)
     except OSError as error:
         raise Refused(f"{output} can't be written: {error.strerror}.") from error
+
+
+def _is_plan(path: Path) -> bool:
+    """Whether a file is a saved plan, so that another may take its place."""
+    from qterm.memory.plan import FORM
+    from qterm.private import read_bounded
+
+    try:
+        return read_bounded(path, limit=PLAN_LIMIT).startswith(f'{{"form":"{FORM}"'.encode())
+    except OSError:
+        return False
 
 
 def _print_plan(book: MemoryBook, preview: Preview, heading: str, as_json: bool) -> None:
@@ -235,11 +250,16 @@ def apply_(
                 if made.emptied is not None and not allow_empty:
                     raise Refused(would_empty(made.emptied))
                 ask(f"Write this ({count(len(made.going), 'entry', 'entries')})?", yes=yes)
-        written = book.apply(made, allow_empty=allow_empty)
-        if not written and made.offered and not place.as_json:
+        if not made.going and made.offered and not place.as_json:
+            book.apply(made, allow_empty=allow_empty)  # it may be refused all the same
             say("Nothing is ticked, so nothing is written: --tick N prunes what is offered.")
             return
-        report(book, written, "Done, as shown.", as_json=place.as_json)
+        change(
+            book,
+            lambda: book.apply(made, allow_empty=allow_empty),
+            "Done, as shown.",
+            as_json=place.as_json,
+        )
 
 
 def _read_plan(path: Path) -> Plan:

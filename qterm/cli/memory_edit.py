@@ -10,16 +10,16 @@ from qterm.cli import exit_codes, memory_show
 from qterm.cli.memory_run import (
     Place,
     ask_about_p1,
+    change,
+    entry_text,
     index_of,
     memory_book,
     numbers_of,
     place_options,
-    report,
     yes_option,
 )
 from qterm.cli.memory_words import count, say
 from qterm.cli.run import Invocation
-from qterm.cli.talk import text_of
 
 
 def _tag(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -72,7 +72,7 @@ def tag(
             if wanted is not Priority.P1:
                 ask_about_p1(look, [index], "Change the tag of", yes=yes)
             done = f"Entry {number} is {wanted or 'without a tag'} now."
-            report(book, book.tag(look, {index: wanted}), done, as_json=place.as_json)
+            change(book, lambda: book.tag(look, {index: wanted}), done, as_json=place.as_json)
             return
         found = {
             index: suggestion
@@ -84,7 +84,7 @@ def tag(
         if yes and (found or place.as_json):
             tags = {index: suggestion.priority for index, suggestion in found.items()}
             done = f"{count(len(tags), 'entry has its tag', 'entries have their tags')} now."
-            report(book, book.tag(look, tags), done, as_json=place.as_json)
+            change(book, lambda: book.tag(look, tags), done, as_json=place.as_json)
 
 
 @click.command()
@@ -93,11 +93,11 @@ def tag(
 @click.pass_obj
 def add(invocation: Invocation, text: str, place: Place) -> None:
     """Add an entry at the end; `-` reads standard input."""
-    text = text_of(text)
+    text = entry_text(text)
     with memory_book(invocation, place.home) as book:
         look = book.look(place.store)
         done = f"Added as entry {len(look.entries) + 1}."
-        report(book, book.add(look, text), done, as_json=place.as_json)
+        change(book, lambda: book.add(look, text), done, as_json=place.as_json)
 
 
 @click.command()
@@ -113,7 +113,7 @@ def edit(invocation: Invocation, number: int, text: str, yes: bool, place: Place
     """
     from qterm.memory.tags import retag, tag_of
 
-    text = text_of(text).strip()
+    text = entry_text(text)
     with memory_book(invocation, place.home) as book:
         look = book.look(place.store)
         index = index_of(look, number)
@@ -122,7 +122,7 @@ def edit(invocation: Invocation, number: int, text: str, yes: bool, place: Place
         if text and tag is not None and tag_of(text) is None:
             text = retag(text, tag)
         done = f"Entry {number} has another text now."
-        report(book, book.edit(look, {index: text}), done, as_json=place.as_json)
+        change(book, lambda: book.edit(look, {index: text}), done, as_json=place.as_json)
 
 
 @click.command()
@@ -139,9 +139,13 @@ def delete(
         look = book.look(place.store)
         indexes = [index_of(look, number) for number in numbers]
         ask_about_p1(look, indexes, "Delete", yes=yes)
-        written = book.delete(look, indexes, allow_empty=allow_empty)
         done = f"Deleted: {count(len(set(indexes)), 'entry', 'entries')}."
-        report(book, written, done, as_json=place.as_json)
+        change(
+            book,
+            lambda: book.delete(look, indexes, allow_empty=allow_empty),
+            done,
+            as_json=place.as_json,
+        )
 
 
 @click.command()
@@ -162,7 +166,7 @@ def clean(invocation: Invocation, yes: bool, place: Place) -> None:
         if not (yes and place.as_json):
             memory_show.print_cleaning(look, entries, gone, as_json=place.as_json)
         if yes and (is_unclean or place.as_json):
-            report(book, book.clean(look), "Cleaned.", as_json=place.as_json)
+            change(book, lambda: book.clean(look), "Cleaned.", as_json=place.as_json)
         elif is_unclean:
             if not place.as_json:
                 store = f" --store {place.store.value}" if place.store.value != "memory" else ""
@@ -188,11 +192,13 @@ def migrate(invocation: Invocation, form: str, yes: bool, place: Place) -> None:
             memory_show.print_migration(look, found, form, as_json=place.as_json, is_accepted=yes)
         if found.entries == look.entries:
             if yes and place.as_json:
-                report(book, (), "", as_json=True)
+                change(book, tuple, "", as_json=True)
             return
         if not yes:
             if not place.as_json:
                 store = f" --store {place.store.value}" if place.store.value != "memory" else ""
                 say(f"`qterm memory migrate --to {form} --yes{store}` does it.")
             sys.exit(exit_codes.WORK_TO_DO)
-        report(book, book.migrate(look, form), f"Migrated to {form}.", as_json=place.as_json)
+        change(
+            book, lambda: book.migrate(look, form), f"Migrated to {form}.", as_json=place.as_json
+        )

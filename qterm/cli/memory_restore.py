@@ -12,11 +12,12 @@ from qterm.cli import memory_show, show
 from qterm.cli.memory_run import (
     STORES,
     ask,
+    ask_about_p1,
+    change,
     home_option,
     index_of,
     json_option,
     memory_book,
-    report,
     store_name,
     yes_option,
 )
@@ -31,6 +32,7 @@ from qterm.cli.run import Invocation, Refused
     "--working", "number", type=int, metavar="N", help="Entry N of WORKING.md, back to MEMORY.md."
 )
 @click.option("--store", type=click.Choice(STORES), help="The file that --backup replaces.")
+@click.option("--allow-empty", is_flag=True, help="--backup may leave the file without an entry.")
 @yes_option
 @home_option
 @json_option
@@ -41,6 +43,7 @@ def restore(
     backup: str | None,
     number: int | None,
     store: str | None,
+    allow_empty: bool,
     yes: bool,
     home: Path | None,
     as_json: bool,
@@ -48,26 +51,36 @@ def restore(
     """Bring one archived entry back (ID as `qterm memory archive` shows it), or a whole file."""
     if sum(given is not None for given in (entry_id, backup, number)) != 1:
         raise click.UsageError("Give the ID of an entry, --backup or --working, one of them.")
+    if backup is None and (store or allow_empty):
+        raise click.UsageError("--store and --allow-empty belong to --backup.")
+    from qterm.memory.book import takes_the_place_of
     from qterm.memory.entries import DELIMITER
     from qterm.memory.stores import StoreName
 
     with memory_book(invocation, home) as book:
         if entry_id is not None:
             removed = book.archive.find(entry_id)
+            look = book.look(removed.store)
+            ask_about_p1(look, takes_the_place_of(look, removed), "Replace", yes=yes)
             done = f"Entry {removed.id} is back in {removed.store.file_name}."
-            report(book, book.restore(removed), done, as_json=as_json)
+            change(book, lambda: book.restore(removed), done, as_json=as_json)
         elif number is not None:
             look = book.look(StoreName.WORKING)
-            written = book.bring_back(look, index_of(look, number))
-            report(book, written, "It is back in MEMORY.md.", as_json=as_json)
+            index = index_of(look, number)
+            done = "It is back in MEMORY.md."
+            change(book, lambda: book.bring_back(look, index), done, as_json=as_json)
         else:
             found, data = book.backup(str(backup), store_name(store))
             look = book.look(found)
             kept = count(data.count(DELIMITER.encode()) + 1, "entry", "entries")
             there = count(len(look.entries), "entry", "entries")
             ask(f"Put the backup ({kept}) in the place of {look.snapshot.path} ({there})?", yes=yes)
-            written = book.restore_backup(look, data)
-            report(book, written, "The whole file is back.", as_json=as_json)
+            change(
+                book,
+                lambda: book.restore_backup(look, data, allow_empty=allow_empty),
+                "The whole file is back.",
+                as_json=as_json,
+            )
 
 
 @click.group(invoke_without_command=True)
@@ -94,7 +107,7 @@ def archive(
         if newest is not None:
             found = found[-newest:]
         if as_json:
-            show.out_json({"removed": found})
+            show.out_json({"removed": [memory_show.removed_json(each) for each in found]})
         else:
             memory_show.print_archive(found)
 

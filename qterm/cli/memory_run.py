@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +17,10 @@ import click
 
 from qterm.cli import exit_codes, show
 from qterm.cli.memory_words import note, say
+from qterm.cli.paths import NamedPath
 from qterm.cli.run import Invocation, Refused
 from qterm.safe_text import safe_line
+from qterm.streams import give_up
 
 if TYPE_CHECKING:
     from qterm.memory.book import Look, MemoryBook
@@ -66,7 +71,7 @@ def home_option(command: F) -> F:
     """`--home`."""
     return click.option(
         "--home",
-        type=click.Path(path_type=Path, readable=False),
+        type=NamedPath(path_type=Path, readable=False),
         metavar="DIR",
         help="The hermes home; else the one hermes would use.",
     )(command)
@@ -131,7 +136,7 @@ def ask(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise Refused("Nobody is there to ask: add --yes, if that is what you want.")
-    if not click.confirm(question, err=True):
+    if not click.confirm(safe_line(question), err=True):
         raise Refused("Nothing was written.")
 
 
@@ -146,24 +151,59 @@ def ask_about_p1(look: Look, indexes: Sequence[int], what: str, *, yes: bool) ->
         ask(f"{what} what is P1?", yes=yes)
 
 
-def report(book: MemoryBook, written: Sequence[Written], done: str, *, as_json: bool) -> None:
-    """Say what was `done` (a sentence), where the old bytes are, how the backup command fared."""
-    complaints = [complaint for each in written if (complaint := _copy_off(book, each))]
+def change(
+    book: MemoryBook, work: Callable[[], Sequence[Written]], done: str, *, as_json: bool
+) -> None:
+    """Do a change and report it; ctrl-c in between waits until both are through.
+
+    `done` is a sentence that says what was done.
+    """
+    with _uninterrupted():
+        written = work()
+        try:
+            _report(book, written, done, as_json=as_json)
+        except OSError as error:
+            give_up(sys.stdout)
+            paths = ", ".join(str(each.path) for each in written) or "nothing"
+            raise Refused(
+                f"{done} Written: {paths}. Only this report can't be ({error.strerror}): "
+                "`qterm memory archive` shows what was archived."
+            ) from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold ctrl-c back: a change that was made and not reported would be made again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
+
+
+def _report(book: MemoryBook, written: Sequence[Written], done: str, *, as_json: bool) -> None:
+    """Say what was done, where the old bytes are, and how the backup command fared."""
+    if not as_json and written:
+        say(done)  # before the backup command, which may take a while
+    complaints = book.copy_off(written)
     if as_json:
         show.out_json(
             {"written": [written_json(each) for each in written], "backupCommand": complaints}
         )
     elif not written:
         say("Nothing to write: the file is so already.")
-    else:
-        say(done)
-        for each in written:
-            say(f"Written: {each.path}")
-            if each.backup is not None:
-                name = each.backup.stem[:12]
-                say(f"  as it was: `qterm memory restore --backup {name}`")
-            if each.removed:
-                say(f"  archived, for `qterm memory restore ID`: {', '.join(each.removed)}")
+    for each in written if not as_json else ():
+        say(f"Written: {each.path}")
+        if each.backup is not None:
+            say(f"  as it was: `qterm memory restore --backup {each.backup.stem[:12]}`")
+        if each.removed:
+            say(f"  archived, for `qterm memory restore ID`: {', '.join(each.removed)}")
     for complaint in complaints:
         note(complaint)
     for store in {each.store for each in written}:
@@ -182,19 +222,33 @@ def written_json(written: Written) -> dict[str, Any]:
     }
 
 
-def _copy_off(book: MemoryBook, written: Written) -> str | None:
-    from qterm.memory.writer import run_backup_command
-
-    command = book.settings.backup_command
-    if not command or written.backup is None:
-        return None
-    return run_backup_command(command, written.backup)
-
-
 def _warn_of_limit(book: MemoryBook, store: StoreName) -> None:
-    look = book.look(store)
+    from qterm.memory.errors import MemoryFault
+
+    try:
+        look = book.look(store)
+    except MemoryFault as error:  # somebody has changed it since: what was written was written
+        note(str(error))
+        return
     if look.limit is not None and look.document.size > look.limit.chars:
         note(
             f"{look.store.file_name} is over its limit ({look.document.size:,} of "
             f"{look.limit.chars:,} characters): until it is shorter, hermes adds nothing to it."
         )
+
+
+def entry_text(argument: str) -> str:
+    """The text of an entry, from an argument or with `-` from standard input.
+
+    Raises Refused where it is not UTF-8: what Q remembers is not guessed at.
+    """
+    if argument != "-":
+        try:
+            return os.fsencode(argument).decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise Refused("That text is not UTF-8: write it as UTF-8.") from None
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff").strip()
+    except UnicodeDecodeError:
+        raise Refused("Standard input is not UTF-8: pass the text as UTF-8.") from None

@@ -356,6 +356,21 @@ def print_migration(
 # The archive.
 
 
+def removed_json(removed: Removed) -> dict[str, Any]:
+    """An archived entry in the documented form."""
+    return {
+        "id": removed.id,
+        "time": show.moment_json(removed.time),
+        "store": removed.store.value,
+        "by": removed.by,
+        "reason": removed.reason,
+        "text": removed.text,
+        "index": removed.index,
+        "write": removed.write,
+        "replacedBy": removed.replaced_by,
+    }
+
+
 def print_archive(found: Sequence[Removed]) -> None:
     """What was removed or replaced."""
     for each in found:

@@ -10,6 +10,9 @@ from qterm.private import read_bounded
 
 _LIMIT = 16 << 20
 """Bytes that are read; it is hermes's own file, so there is room."""
+
+_DEEPEST, _MOST_EVENTS = 100, 200_000
+"""A config is no deeper and no longer: the parser would end the program, or take minutes."""
 _PARSER_FAULTS = (
     *(ValueError, TypeError, AttributeError, AssertionError),
     *(LookupError, ArithmeticError, RecursionError),
@@ -31,6 +34,7 @@ def read_config(home: Path) -> Mapping[str, Any]:
         why = getattr(error, "strerror", None) or "not UTF-8"
         raise ValueError(f"{path} can't be read ({why}): mend it, or run `hermes setup`.") from None
     try:
+        _see_that_it_is_small(text)
         found = YAML(typ="safe").load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -40,3 +44,21 @@ def read_config(home: Path) -> Mapping[str, Any]:
         why = str(error) or type(error).__name__
         raise ValueError(f"{path} is broken ({why}): mend it.") from None
     return found if isinstance(found, dict) else {}
+
+
+def _see_that_it_is_small(text: str) -> None:
+    """Raises ValueError with words for a config that is too deep or too long to be built.
+
+    Reading the parser's events one by one takes no stack, whatever the file holds.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+
+    depth = 0
+    for number, event in enumerate(YAML(typ="safe").parse(text)):
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+        if number > _MOST_EVENTS:
+            raise ValueError(f"it holds more than {_MOST_EVENTS:,} values")

@@ -8,6 +8,7 @@ path, and `archive.lock`. Files are 0600. Looking makes nothing; nothing is prun
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -182,6 +183,8 @@ class Archive:
         handle = os.open(self.log, flags, FILE_MODE)
         try:
             found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(self.log))
             if stat.S_IMODE(found.st_mode) != FILE_MODE:
                 os.fchmod(handle, FILE_MODE)
             if found.st_size and os.pread(handle, 1, found.st_size - 1) != b"\n":
@@ -203,6 +206,10 @@ class Archive:
         """The lines as they are, one at a time. Raises Unreadable."""
         try:
             with open(self.log, "rb", opener=_open_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise Unreadable(
+                        f"The archive {self.log} is no plain file: move what is there away."
+                    )
                 yield from file
         except FileNotFoundError:
             return

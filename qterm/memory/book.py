@@ -6,6 +6,7 @@ the `Look` it was made from: if the file has changed since, nothing is written (
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from qterm.memory.archive import Archive, Removed
+from qterm.memory.backup_command import run_backup_command
 from qterm.memory.entries import MARK, Fault, FaultKind, decode, faults, parse
 from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
 from qterm.memory.files import MemoryFolder, Snapshot, sha256
@@ -136,13 +138,15 @@ class MemoryBook:
     ) -> Preview:
         """What a policy would do, with these ticks; the day is today unless given."""
         looks = tuple(self.look_at_text(each) for each in self._stores(policy, store))
+        _see_that_they_are_apart(looks)
         return self._preview(policy, looks, ticks, today or self.now().date())
 
     def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
         """What every policy would do with the same file."""
         looks = [self.look_at_text(store)]
-        if store is StoreName.MEMORY:
-            looks.append(self.look_at_text(StoreName.WORKING))
+        working = self.look(StoreName.WORKING)
+        if store is StoreName.MEMORY and working.snapshot.is_text:
+            looks.append(working)
         documents = [look.document for look in looks]
         return looks[0], compare(documents, self.settings, self.now().date())
 
@@ -186,6 +190,7 @@ class MemoryBook:
         if not stores or tuple(stores) != self._stores(plan.policy, stores[0]):
             raise Refused("This plan's files are not those of its policy. Make a new plan.")
         looks = tuple(self.look_at_text(store) for store in stores)
+        _see_that_they_are_apart(looks)
         for planned, look in zip(plan.stores, looks, strict=True):
             if planned.sha256 != look.snapshot.sha256:
                 raise ChangedMeanwhile(
@@ -230,8 +235,14 @@ class MemoryBook:
     ) -> tuple[Written, ...]:
         """Put other texts in the place of entries, by index from 0."""
         entries, gone = list(look.entries), []
+        there = Counter(look.entries)
         for index, text in texts.items():
             stripped = text.strip()
+            if stripped != entries[index] and there[stripped]:
+                raise Refused(
+                    f"{look.store.file_name} has that entry already: it is number "
+                    f"{look.entries.index(stripped) + 1}."
+                )
             if not stripped:
                 raise Refused(f"Entry {index + 1} would be blank: delete it instead.")
             if stripped != entries[index]:
@@ -269,7 +280,7 @@ class MemoryBook:
         gone: list[Gone] = []
         seen: dict[str, int] = {}
         for index, text in enumerate(look.entries):
-            clean = text.removeprefix(MARK).strip() if index == 0 else text
+            clean = text.lstrip(MARK).strip() if index == 0 else text
             if not clean or clean in seen:
                 first = seen.get(clean, 0) + 1
                 gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
@@ -306,6 +317,16 @@ class MemoryBook:
         return write(
             self.folder, self.archive, changes, by=by, now=self.now(), seconds=self.seconds
         )
+
+    def copy_off(self, written: Sequence[Written]) -> list[str]:
+        """Run the operator's `backup_command` for each backup; a sentence for each failure.
+
+        Call it after a change, when the locks are released; it takes a minute at most each.
+        """
+        command = self.settings.backup_command
+        backups = [each.backup for each in written if each.backup is not None and command]
+        found = [run_backup_command(command, backup) for backup in backups]
+        return [sentence for sentence in found if sentence]
 
     # Bringing back (rule M3).
 
@@ -361,7 +382,9 @@ class MemoryBook:
             )
         return found, data
 
-    def restore_backup(self, look: Look, data: bytes) -> tuple[Written, ...]:
+    def restore_backup(
+        self, look: Look, data: bytes, *, allow_empty: bool = False
+    ) -> tuple[Written, ...]:
         """Bring a whole file back, byte for byte; what is there now is kept as a backup."""
         try:
             entries = parse(decode(data))
@@ -369,6 +392,8 @@ class MemoryBook:
             raise Refused(
                 "That backup is not UTF-8: copy it by hand, if that is what you want."
             ) from None
+        if look.entries and not entries and not allow_empty:
+            raise Refused(would_empty(look.store))
         left = Counter(entries)
         gone = []
         for index, text in enumerate(look.entries):
@@ -381,7 +406,29 @@ class MemoryBook:
 
 def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
     """Those of the entries that are P1, in whichever form: changing one by hand asks once."""
-    return [index for index in indexes if priority_of(look.entries[index]) is Priority.P1]
+    return [
+        index
+        for index in dict.fromkeys(indexes)
+        if priority_of(look.entries[index].removeprefix(MARK)) is Priority.P1
+    ]
+
+
+def takes_the_place_of(look: Look, removed: Removed) -> list[int]:
+    """The place of the entry that restoring another one would take out of the file, if any."""
+    new = removed.replaced_by
+    return [look.entries.index(new)] if new is not None and new in look.entries else []
+
+
+def _see_that_they_are_apart(looks: Sequence[Look]) -> None:
+    """Two stores that are one file would each lose what the other takes in."""
+    real: dict[str, Look] = {}
+    for look in looks:
+        other = real.setdefault(os.path.realpath(look.snapshot.path), look)
+        if other is not look:
+            raise Refused(
+                f"{other.snapshot.path} and {look.snapshot.path} are the same file: let each be "
+                "one of its own."
+            )
 
 
 def can_be_cleaned(look: Look) -> list[Fault]:

@@ -20,6 +20,10 @@ from qterm.memory.tags import Priority, tags_of
 from qterm.settings.schema import MemorySettings
 
 FORM = "qterm-memory-plan/1"
+_OF_A_DAY = ("dual", "schema")
+"""The policies that go by the day."""
+_FRESH_DAYS = 7
+"""Days for which such a plan holds: it stamps with its own day, which prunes by it later."""
 _ANEW = "Make a new plan: `qterm memory plan`."
 
 
@@ -215,6 +219,10 @@ def check_before_reading(
         )
     if plan.today > today:
         raise Refused(f"This plan's day, {plan.today}, is still to come. {_ANEW}")
+    if plan.policy in _OF_A_DAY and (today - plan.today).days > _FRESH_DAYS:
+        raise Refused(f"This plan reckons with {plan.today}, more than a week ago. {_ANEW}")
+    if not plan.can_apply:
+        raise Refused(f"This plan says itself that it can't be applied. {_ANEW}")
     if plan.settings != PlanSettings.of(settings):
         raise Refused(f"The settings of the policies are not those of this plan any more. {_ANEW}")
 
@@ -231,7 +239,7 @@ def check(plan: Plan, now: Plan) -> None:
         where = f"{saved.store.file_name}, entry {saved.number}"
         if (saved.store, saved.number, saved.text) != (made.store, made.number, made.text):
             raise Refused(f"{where}: this plan shows another text than the file has. {_ANEW}")
-        if (saved.action, saved.ticked) != (made.action, made.ticked):
+        if saved != made:
             if _would(saved) == _would(made):
                 raise Refused(f"{where}: this plan was changed by hand. {_ANEW}")
             raise Refused(
