@@ -28,7 +28,8 @@ from qterm.cli.memory_words import count, say
 from qterm.cli.run import Invocation, Refused
 
 if TYPE_CHECKING:
-    from qterm.memory.book import MemoryBook, Preview
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Preview
     from qterm.memory.plan import Plan
     from qterm.memory.proposal import Ticks
     from qterm.memory.stores import StoreName
@@ -233,7 +234,7 @@ def apply_(
         raise click.UsageError("Give a plan file or --policy, one of them.")
     if plan_file is not None and (ticked or unticked):
         raise click.UsageError("A saved plan has its own ticks: make a new one with others.")
-    from qterm.memory.book import would_empty
+    from qterm.memory.look import would_empty
 
     with memory_book(invocation, place.home) as book:
         if plan_file is not None:

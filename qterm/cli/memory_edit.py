@@ -157,7 +157,7 @@ def clean(invocation: Invocation, yes: bool, place: Place) -> None:
 
     Without --yes it only shows what would change, and exits with 2 when there is something.
     """
-    from qterm.memory.book import can_be_cleaned
+    from qterm.memory.look import can_be_cleaned
 
     with memory_book(invocation, place.home) as book:
         look = book.look_at_text(place.store)

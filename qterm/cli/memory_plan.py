@@ -13,7 +13,8 @@ from qterm.cli.memory_words import count, fitted, note, say, whole
 
 if TYPE_CHECKING:
     from qterm.cli.memory_run import Place
-    from qterm.memory.book import Look, MemoryBook
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Look
     from qterm.memory.plan import Plan, PlannedEntry, PlannedStore
     from qterm.memory.stores import StoreName
 

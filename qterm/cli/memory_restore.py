@@ -53,8 +53,8 @@ def restore(
         raise click.UsageError("Give the ID of an entry, --backup or --working, one of them.")
     if backup is None and (store or allow_empty):
         raise click.UsageError("--store and --allow-empty belong to --backup.")
-    from qterm.memory.book import takes_the_place_of
     from qterm.memory.entries import DELIMITER
+    from qterm.memory.look import takes_the_place_of
     from qterm.memory.stores import StoreName
 
     with memory_book(invocation, home) as book:

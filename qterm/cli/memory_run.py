@@ -23,7 +23,8 @@ from qterm.safe_text import safe_line
 from qterm.streams import give_up
 
 if TYPE_CHECKING:
-    from qterm.memory.book import Look, MemoryBook
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Look
     from qterm.memory.stores import StoreName
     from qterm.memory.writer import Written
 
@@ -142,9 +143,9 @@ def ask(question: str, *, yes: bool) -> None:
 
 def ask_about_p1(look: Look, indexes: Sequence[int], what: str, *, yes: bool) -> None:
     """Changing a P1 entry by hand asks once (memory.md)."""
-    from qterm.memory.book import is_asked_for
+    from qterm.memory.look import p1_among
 
-    found = is_asked_for(look, indexes)
+    found = p1_among(look, indexes)
     for index in found:
         note(f"Entry {index + 1} is P1: {safe_line(look.entries[index])}")
     if found:

@@ -11,7 +11,8 @@ from qterm.cli.memory_words import count, fitted, note, say, whole
 
 if TYPE_CHECKING:
     from qterm.memory.archive import Backup, Removed
-    from qterm.memory.book import Look, MemoryBook
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Look
     from qterm.memory.policies.registry import Comparison
     from qterm.memory.proposal import Decision
     from qterm.memory.schema import Migration
@@ -263,7 +264,7 @@ def print_cleaning(
     look: Look, entries: Sequence[str], gone: Sequence[Gone], *, as_json: bool
 ) -> None:
     """What cleaning would change."""
-    from qterm.memory.book import can_be_cleaned
+    from qterm.memory.look import can_be_cleaned
 
     mended = can_be_cleaned(look)
     if as_json:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from qterm.doctor.check import Check, State
 from qterm.doctor.store_checks import size
-from qterm.memory.book import Look, MemoryBook
+from qterm.memory.book import MemoryBook
 from qterm.memory.entries import FaultKind
 from qterm.memory.errors import MemoryFault
+from qterm.memory.look import Look
 from qterm.memory.opening import open_memory
 from qterm.memory.stores import StoreName
 from qterm.settings.load import Loaded

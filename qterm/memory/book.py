@@ -6,84 +6,34 @@ the `Look` it was made from: if the file has changed since, nothing is written (
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
 from pathlib import Path
 
 from qterm.memory.archive import Archive, Removed
 from qterm.memory.backup_command import run_backup_command
-from qterm.memory.entries import MARK, Fault, FaultKind, decode, faults, parse
-from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
-from qterm.memory.files import MemoryFolder, Snapshot, sha256
-from qterm.memory.limits import Limit, limits
-from qterm.memory.plan import BoundFile, Plan, check, check_before_reading, make_plan
+from qterm.memory.entries import MARK, decode, faults, parse
+from qterm.memory.errors import ChangedMeanwhile, Refused
+from qterm.memory.files import MemoryFolder, sha256
+from qterm.memory.limits import limits
+from qterm.memory.look import (
+    Look,
+    Preview,
+    see_that_it_is_text,
+    see_that_they_are_apart,
+    would_empty,
+)
+from qterm.memory.plan import Plan, check, check_before_reading
 from qterm.memory.policies.dual import unstamp
 from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
 from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
-from qterm.memory.schema import Migration, priority_of, to_schema, to_tags, with_priority
-from qterm.memory.stores import Document, StoreName
+from qterm.memory.schema import Migration, to_schema, to_tags, with_priority
+from qterm.memory.stores import StoreName
 from qterm.memory.tags import Priority
 from qterm.memory.writer import Change, Gone, Written, write
 from qterm.settings.keys import POLICIES
 from qterm.settings.schema import MemorySettings
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A store as it was when it was looked at. `limit` is None for WORKING.md."""
-
-    snapshot: Snapshot
-    limit: Limit | None
-    faults: tuple[Fault, ...]
-
-    @property
-    def store(self) -> StoreName:
-        """Which store it is."""
-        return self.snapshot.store
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """The entries, in the file's order."""
-        return self.snapshot.entries
-
-    @property
-    def document(self) -> Document:
-        """The entries as the policies take them."""
-        return Document(self.store, self.entries, self.limit.chars if self.limit else None)
-
-    def refusals(self, line: str) -> list[Fault]:
-        """Why this hermes line (`0.19`, `0.22`; empty: not known) can't change the file."""
-        return [fault for fault in self.faults if (line or "0.19") in fault.refused_by]
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a policy proposes for some looks: nothing is written by it (rule M2)."""
-
-    home: Path
-    settings: MemorySettings
-    proposal: Proposal
-    looks: tuple[Look, ...]
-    ticks: Ticks
-    today: date
-    made_at: datetime
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The form in which it is shown on the command line, saved and applied."""
-        return make_plan(
-            self.proposal,
-            [BoundFile(str(look.snapshot.path), look.snapshot.sha256) for look in self.looks],
-            home=str(self.home),
-            settings=self.settings,
-            today=self.today,
-            ticks=self.ticks,
-            made_at=self.made_at,
-        )
 
 
 class MemoryBook:
@@ -138,7 +88,7 @@ class MemoryBook:
     ) -> Preview:
         """What a policy would do, with these ticks; the day is today unless given."""
         looks = tuple(self.look_at_text(each) for each in self._stores(policy, store))
-        _see_that_they_are_apart(looks)
+        see_that_they_are_apart(looks)
         return self._preview(policy, looks, ticks, today or self.now().date())
 
     def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
@@ -165,7 +115,7 @@ class MemoryBook:
     def look_at_text(self, store: StoreName) -> Look:
         """Read a store that is to be planned or changed; raises Unreadable for no UTF-8, too."""
         look = self.look(store)
-        _see_that_it_is_text(look)
+        see_that_it_is_text(look)
         return look
 
     def _preview(self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date) -> Preview:
@@ -190,7 +140,7 @@ class MemoryBook:
         if not stores or tuple(stores) != self._stores(plan.policy, stores[0]):
             raise Refused("This plan's files are not those of its policy. Make a new plan.")
         looks = tuple(self.look_at_text(store) for store in stores)
-        _see_that_they_are_apart(looks)
+        see_that_they_are_apart(looks)
         for planned, look in zip(plan.stores, looks, strict=True):
             if planned.sha256 != look.snapshot.sha256:
                 raise ChangedMeanwhile(
@@ -402,54 +352,6 @@ class MemoryBook:
             else:
                 gone.append(Gone(index, text, "the whole file was restored"))
         return self._write([Change(look.snapshot, entries, tuple(gone), data)], "restore backup")
-
-
-def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
-    """Those of the entries that are P1, in whichever form: changing one by hand asks once."""
-    return [
-        index
-        for index in dict.fromkeys(indexes)
-        if priority_of(look.entries[index].removeprefix(MARK)) is Priority.P1
-    ]
-
-
-def takes_the_place_of(look: Look, removed: Removed) -> list[int]:
-    """The place of the entry that restoring another one would take out of the file, if any."""
-    new = removed.replaced_by
-    return [look.entries.index(new)] if new is not None and new in look.entries else []
-
-
-def _see_that_they_are_apart(looks: Sequence[Look]) -> None:
-    """Two stores that are one file would each lose what the other takes in."""
-    real: dict[str, Look] = {}
-    for look in looks:
-        other = real.setdefault(os.path.realpath(look.snapshot.path), look)
-        if other is not look:
-            raise Refused(
-                f"{other.snapshot.path} and {look.snapshot.path} are the same file: let each be "
-                "one of its own."
-            )
-
-
-def can_be_cleaned(look: Look) -> list[Fault]:
-    """What cleaning a file would mend."""
-    return [fault for fault in look.faults if fault.kind is not FaultKind.TOO_LONG]
-
-
-def _see_that_it_is_text(look: Look) -> None:
-    if not look.snapshot.is_text:
-        raise Unreadable(
-            f"{look.snapshot.path} is not UTF-8, so it can only be shown: save it as UTF-8 with an "
-            "editor first."
-        )
-
-
-def would_empty(store: StoreName) -> str:
-    """The sentence that refuses to leave a store without an entry."""
-    return (
-        f"This would leave {store.file_name} empty: nothing was written. If that is what you want, "
-        "say so with --allow-empty."
-    )
 
 
 def _stray(proposal: Proposal, store: StoreName, index: int, *, is_untick: bool) -> str:
