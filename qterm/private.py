@@ -88,9 +88,13 @@ def write_private(path: Path, data: bytes) -> None:
     """Write a whole file of mode 0600 in one step: afterwards it is the old or the new one.
 
     Written beside it, flushed to the disk, then moved into place. A link is followed, so that a
-    linked file stays linked. The folder has to be there. Raises OSError; nothing is left behind.
+    linked file stays linked. The folder has to be there. What is there and no plain file (a device,
+    a pipe) is left alone. Raises OSError; nothing is left behind.
     """
     target = Path(os.path.realpath(path))
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from qterm import __version__
 from qterm.cli import about, completion, demo, doctor, feed, memory, screen, talk, task
+from qterm.cli.paths import NamedPath
 from qterm.cli.run import Invocation, run_command
-
-
-class _Place(click.Path):
-    """A path that has a name: `--data-dir "$UNSET"` must not mean the folder one is in."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not value:
-            self.fail("the name is empty.", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 @click.group(
@@ -28,13 +19,13 @@ class _Place(click.Path):
 )
 @click.option(
     "--config",
-    type=_Place(path_type=Path, readable=False),
+    type=NamedPath(path_type=Path, readable=False),
     metavar="FILE",
     help="Read this config file.",
 )
 @click.option(
     "--data-dir",
-    type=_Place(path_type=Path, readable=False),
+    type=NamedPath(path_type=Path, readable=False),
     metavar="DIR",
     help="Keep the feed and everything else of qterm's in this folder.",
 )

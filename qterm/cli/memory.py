@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import shlex
+import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from qterm.cli import exit_codes, memory_show, show
+from qterm.cli import exit_codes, memory_plan, memory_show, show
 from qterm.cli.memory_edit import add, clean, delete, edit, migrate, tag
 from qterm.cli.memory_restore import archive, restore
 from qterm.cli.memory_run import (
     MemoryGroup,
     Place,
     ask,
+    change,
+    index_of,
     memory_book,
+    numbers_of,
     place_options,
-    report,
     yes_option,
 )
+from qterm.cli.memory_words import count, say
 from qterm.cli.run import Invocation, Refused
 
 if TYPE_CHECKING:
-    from qterm.memory.book import MemoryBook, Preview
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Preview
     from qterm.memory.plan import Plan
     from qterm.memory.proposal import Ticks
     from qterm.memory.stores import StoreName
 
+_NUMBER = re.compile(r"0{0,9}[1-9][0-9]{0,8}")
 PLAN_LIMIT = 256 << 20
 """Bytes of a plan that are read."""
 
@@ -43,16 +49,21 @@ def memory() -> None:
 
 
 @memory.command("list")
+@click.argument("numbers", metavar="[N…]", callback=numbers_of, nargs=-1)
 @place_options
 @click.pass_obj
-def list_(invocation: Invocation, place: Place) -> None:
-    """Show the entries with their numbers, tags and sizes, and what is odd about the file."""
+def list_(invocation: Invocation, numbers: tuple[int, ...], place: Place) -> None:
+    """Show the entries with their numbers, tags and sizes, and what is odd about the file.
+
+    With N only these entries, whole.
+    """
     with memory_book(invocation, place.home) as book:
         look = book.look(place.store)
+        chosen = [index_of(look, number) for number in numbers]
         if place.as_json:
-            show.out_json(memory_show.look_json(look, book))
+            show.out_json(memory_show.look_json(look, book, chosen))
         else:
-            memory_show.print_look(look, book)
+            memory_show.print_look(look, book, chosen)
 
 
 _POLICY = click.option(
@@ -112,9 +123,9 @@ def plan(
         preview = _preview(book, policy, place.store, ticked, unticked)
         if output is not None:
             _save(book, preview.plan, output)
-        _print_plan(book, preview, place.as_json)
+        _print_plan(book, preview, memory_plan.PREVIEW, place.as_json)
         if not place.as_json:
-            _next_step(preview.plan, output, place)
+            memory_plan.print_next_step(preview.plan, output, place, is_demo=invocation.is_demo)
         if preview.plan.has_work:
             sys.exit(exit_codes.WORK_TO_DO)
 
@@ -150,7 +161,7 @@ def _entry(word: str, store: StoreName) -> tuple[StoreName, int]:
 
     name, colon, number = word.rpartition(":")
     known = {each.value: each for each in StoreName}
-    if (colon and name not in known) or not (number.isascii() and number.isdigit() and int(number)):
+    if (colon and name not in known) or not _NUMBER.fullmatch(number):
         raise click.BadParameter(
             f"“{word}” is no entry: give its number, such as 3 or working:3.",
             param_hint="'--tick' / '--untick'",
@@ -162,44 +173,36 @@ def _save(book: MemoryBook, plan: Plan, output: Path) -> None:
     from qterm.memory.plan import encode_plan
     from qterm.private import write_private
 
-    memories = book.folder.folder.resolve()
-    if memories in output.resolve().parents:
-        raise Refused(f"{output} lies among hermes's memories: save the plan somewhere else.")
+    data = encode_plan(plan)
+    real = Path(os.path.realpath(output))
+    kept_in = [book.home, *(book.folder.path(each.store).parent for each in plan.stores)]
+    folders = [os.path.realpath(folder) for folder in [*kept_in, book.archive.folder.parent]]
+    if any(Path(folder) in real.parents for folder in folders):
+        raise Refused(f"{output} lies among hermes's files or qterm's own: save it elsewhere.")
+    if os.path.lexists(real) and not _is_plan(real):
+        raise Refused(f"{output} is there already, and is no plan: choose another name.")
     try:
-        write_private(output, encode_plan(plan))
+        write_private(output, data)
     except OSError as error:
         raise Refused(f"{output} can't be written: {error.strerror}.") from error
 
 
-def _print_plan(book: MemoryBook, preview: Preview, as_json: bool) -> None:
+def _is_plan(path: Path) -> bool:
+    """Whether a file is a saved plan, so that another may take its place."""
+    from qterm.memory.plan import FORM
+    from qterm.private import read_bounded
+
+    try:
+        return read_bounded(path, limit=PLAN_LIMIT).startswith(f'{{"form":"{FORM}"'.encode())
+    except OSError:
+        return False
+
+
+def _print_plan(book: MemoryBook, preview: Preview, heading: str, as_json: bool) -> None:
     if as_json:
         show.out_json(preview.plan)
     else:
-        memory_show.print_plan(preview.plan, preview.looks, book)
-
-
-def _next_step(plan: Plan, output: Path | None, place: Place) -> None:
-    if not plan.can_apply:
-        show.out("This policy is there to compare with: it can't be applied.")
-        return
-    if not plan.going:
-        return
-    words = ["qterm", "memory", "apply"]
-    words += [str(output)] if output is not None else _as_given(plan, place)
-    words += ["--home", str(place.home)] if place.home is not None else []
-    does = "does this, and nothing else" if output is not None else "shows this again, and asks"
-    show.out(f"To do it:   {shlex.join(words)}   ({does})")
-    show.out("What goes is archived; `qterm memory restore` brings it back.")
-
-
-def _as_given(plan: Plan, place: Place) -> list[str]:
-    """The options that make the same plan again."""
-    words = ["--policy", plan.policy]
-    words += ["--store", place.store.value] if place.store.value != "memory" else []
-    for option, ticks in (("--tick", plan.ticks.ticked), ("--untick", plan.ticks.unticked)):
-        if ticks:
-            words += [option, ",".join(f"{store.value}:{number}" for store, number in ticks)]
-    return words
+        memory_plan.print_plan(preview.plan, heading, preview.looks, book)
 
 
 @memory.command("apply")
@@ -226,25 +229,38 @@ def apply_(
     yes: bool,
     place: Place,
 ) -> None:
-    """Do what a saved PLAN shows, or what --policy would: printed whole first, then done."""
+    """Do what a saved PLAN shows, at once, or what --policy would: shown whole, asked, done."""
     if (plan_file is None) == (policy is None):
         raise click.UsageError("Give a plan file or --policy, one of them.")
     if plan_file is not None and (ticked or unticked):
         raise click.UsageError("A saved plan has its own ticks: make a new one with others.")
+    from qterm.memory.look import would_empty
+
     with memory_book(invocation, place.home) as book:
         if plan_file is not None:
             made = _read_plan(plan_file)
             if place.as_json:
                 show.out_json(made)
             else:
-                memory_show.print_plan(made, (), book)
+                memory_plan.print_plan(made, memory_plan.TO_DO, (), book)
         else:
             preview = _preview(book, policy, place.store, ticked, unticked)
             made = preview.plan
-            _print_plan(book, preview, place.as_json)
+            _print_plan(book, preview, memory_plan.TO_DO, place.as_json)
             if made.going and made.can_apply:
-                ask(f"Write this ({len(made.going)} go)?", yes=yes)
-        report(book, book.apply(made, allow_empty=allow_empty), place.as_json)
+                if made.emptied is not None and not allow_empty:
+                    raise Refused(would_empty(made.emptied))
+                ask(f"Write this ({count(len(made.going), 'entry', 'entries')})?", yes=yes)
+        if not made.going and made.offered and not place.as_json:
+            book.apply(made, allow_empty=allow_empty)  # it may be refused all the same
+            say("Nothing is ticked, so nothing is written: --tick N prunes what is offered.")
+            return
+        change(
+            book,
+            lambda: book.apply(made, allow_empty=allow_empty),
+            "Done, as shown.",
+            as_json=place.as_json,
+        )
 
 
 def _read_plan(path: Path) -> Plan:

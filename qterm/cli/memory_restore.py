@@ -12,14 +12,16 @@ from qterm.cli import memory_show, show
 from qterm.cli.memory_run import (
     STORES,
     ask,
+    ask_about_p1,
+    change,
     home_option,
     index_of,
     json_option,
     memory_book,
-    report,
     store_name,
     yes_option,
 )
+from qterm.cli.memory_words import count, say
 from qterm.cli.run import Invocation, Refused
 
 
@@ -30,6 +32,7 @@ from qterm.cli.run import Invocation, Refused
     "--working", "number", type=int, metavar="N", help="Entry N of WORKING.md, back to MEMORY.md."
 )
 @click.option("--store", type=click.Choice(STORES), help="The file that --backup replaces.")
+@click.option("--allow-empty", is_flag=True, help="--backup may leave the file without an entry.")
 @yes_option
 @home_option
 @json_option
@@ -40,6 +43,7 @@ def restore(
     backup: str | None,
     number: int | None,
     store: str | None,
+    allow_empty: bool,
     yes: bool,
     home: Path | None,
     as_json: bool,
@@ -47,41 +51,63 @@ def restore(
     """Bring one archived entry back (ID as `qterm memory archive` shows it), or a whole file."""
     if sum(given is not None for given in (entry_id, backup, number)) != 1:
         raise click.UsageError("Give the ID of an entry, --backup or --working, one of them.")
+    if backup is None and (store or allow_empty):
+        raise click.UsageError("--store and --allow-empty belong to --backup.")
+    from qterm.memory.entries import DELIMITER
+    from qterm.memory.look import takes_the_place_of
     from qterm.memory.stores import StoreName
 
     with memory_book(invocation, home) as book:
         if entry_id is not None:
-            report(book, book.restore(book.archive.find(entry_id)), as_json)
+            removed = book.archive.find(entry_id)
+            look = book.look(removed.store)
+            ask_about_p1(look, takes_the_place_of(look, removed), "Replace", yes=yes)
+            done = f"Entry {removed.id} is back in {removed.store.file_name}."
+            change(book, lambda: book.restore(removed), done, as_json=as_json)
         elif number is not None:
             look = book.look(StoreName.WORKING)
-            report(book, book.bring_back(look, index_of(look, number)), as_json)
+            index = index_of(look, number)
+            done = "It is back in MEMORY.md."
+            change(book, lambda: book.bring_back(look, index), done, as_json=as_json)
         else:
             found, data = book.backup(str(backup), store_name(store))
             look = book.look(found)
-            ask(f"Put the backup in the place of {look.snapshot.path}?", yes=yes)
-            report(book, book.restore_backup(look, data), as_json)
+            kept = count(data.count(DELIMITER.encode()) + 1, "entry", "entries")
+            there = count(len(look.entries), "entry", "entries")
+            ask(f"Put the backup ({kept}) in the place of {look.snapshot.path} ({there})?", yes=yes)
+            change(
+                book,
+                lambda: book.restore_backup(look, data, allow_empty=allow_empty),
+                "The whole file is back.",
+                as_json=as_json,
+            )
 
 
 @click.group(invoke_without_command=True)
 @click.option("--store", type=click.Choice(STORES), help="Only those of one file.")
-@click.option("-n", "count", type=click.IntRange(min=1), help="The newest N.")
+@click.option("-n", "newest", type=click.IntRange(min=1), help="The newest N.")
 @home_option
 @json_option
 @click.pass_context
 def archive(
-    context: click.Context, store: str | None, count: int | None, home: Path | None, as_json: bool
+    context: click.Context, store: str | None, newest: int | None, home: Path | None, as_json: bool
 ) -> None:
     """Show what was removed or replaced: when, by what and why, newest last."""
     if context.invoked_subcommand is not None:
+        if store or newest or as_json:
+            raise click.UsageError(
+                f"--store, -n and --json belong behind `archive {context.invoked_subcommand}`, as "
+                "far as it takes them."
+            )
         context.meta["memory-home"] = home
         return
     invocation: Invocation = context.obj
     with memory_book(invocation, home) as book:
         found = book.archive.removed(store_name(store))
-        if count is not None:
-            found = found[-count:]
+        if newest is not None:
+            found = found[-newest:]
         if as_json:
-            show.out_json({"removed": found})
+            show.out_json({"removed": [memory_show.removed_json(each) for each in found]})
         else:
             memory_show.print_archive(found)
 
@@ -121,9 +147,14 @@ def prune(context: click.Context, age: str, yes: bool, home: Path | None, as_jso
             before = book.now() - timedelta(days=days)
         except OverflowError:
             raise Refused(f"{age} is longer than there have been days.") from None
-        ask(f"Delete for good what was archived before {before:%d %B %Y}?", yes=yes)
-        entries, files, size = book.archive.prune(before)
+        entries, files, size = book.archive.older(before)
+        what = f"{count(entries, 'entry', 'entries')} and {count(files, 'backup', 'backups')}"
+        if entries or files:
+            ask(f"Delete {what} ({size:,} bytes) for good?", yes=yes)
+            entries, files, size = book.archive.prune(before)
         if as_json:
             show.out_json({"entries": entries, "backups": files, "bytes": size})
+        elif entries or files:
+            say(f"Deleted: {what} ({size:,} bytes).")
         else:
-            show.out(f"Deleted: {entries} entries and {files} backups ({size:,} bytes).")
+            say(f"Nothing was archived before {before:%d %B %Y %H:%M}.")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from qterm.cli import show
-from qterm.safe_text import safe_line, safe_lines
+from qterm.cli.memory_words import count, fitted, note, say, whole
 
 if TYPE_CHECKING:
     from qterm.memory.archive import Backup, Removed
-    from qterm.memory.book import Look, MemoryBook
-    from qterm.memory.plan import Plan, PlannedEntry, PlannedStore
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.look import Look
     from qterm.memory.policies.registry import Comparison
     from qterm.memory.proposal import Decision
     from qterm.memory.schema import Migration
@@ -28,23 +25,41 @@ _NONE = "—"
 # A store.
 
 
-def print_look(look: Look, book: MemoryBook) -> None:
-    """The entries of a store, a line each, and what is odd about the file."""
-    from qterm.memory.tags import near_tag, strip_tag, suggest, tag_of
+def print_look(look: Look, book: MemoryBook, chosen: Sequence[int] = ()) -> None:
+    """The entries of a store, a line each, and what is odd about the file.
 
-    show.out(f"{look.snapshot.path}")
-    show.out(f"{_usage(look)}, {_count(len(look.entries), 'entry', 'entries')}")
-    for number, text in enumerate(look.entries, 1):
-        tag = tag_of(text)
-        line = f"{number:>4}  {tag or _NONE:<2}  {len(text):>5}  "
+    `chosen` are places from 0: then only these, whole.
+    """
+    from qterm.memory.schema import priority_of
+    from qterm.memory.tags import near_tag, strip_tag, suggest
+
+    say(f"{look.snapshot.path}")
+    say(f"{usage(look)}, {count(len(look.entries), 'entry', 'entries')}")
+    untagged = 0
+    for index in chosen or range(len(look.entries)):
+        text = look.entries[index]
+        tag = priority_of(text)
+        untagged += tag is None
+        line = f"{index + 1:>4}  {tag or _NONE:<2}  {len(text):>5}  "
         suggestion = suggest(text, book.settings) if look.snapshot.is_text else None
         if tag is None and suggestion:
             line += f"({suggestion.priority}?) "
-        show.out(_fitted(line, strip_tag(text)))
+        show.out(whole(line, strip_tag(text)) if chosen else fitted(line, strip_tag(text)))
         if point := near_tag(text):
-            show.out(f"{'':17}{point}")
+            say(f"{'':17}{point}")
+    if untagged and not chosen and look.snapshot.is_text:
+        say(untagged_hint(untagged, look))
     for sentence in notices(look, book):
-        show.diagnostic(sentence)
+        note(sentence)
+
+
+def untagged_hint(number: int, look: Look) -> str:
+    """What to do about entries without a tag."""
+    words = "qterm memory tag --suggested"
+    if look.store.value != "memory":
+        words += f" --store {look.store.value}"
+    have = "entry has" if number == 1 else "entries have"
+    return f"{number:,} {have} no tag ({_NONE}): `{words}` says which each might deserve."
 
 
 def notices(look: Look, book: MemoryBook) -> list[str]:
@@ -80,17 +95,19 @@ def notices(look: Look, book: MemoryBook) -> list[str]:
     return found
 
 
-def look_json(look: Look, book: MemoryBook) -> dict[str, Any]:
+def look_json(look: Look, book: MemoryBook, chosen: Sequence[int] = ()) -> dict[str, Any]:
     """A store in the documented form (docs/command-line.md, *JSON*)."""
-    from qterm.memory.tags import near_tag, suggest, tag_of
+    from qterm.memory.schema import priority_of
+    from qterm.memory.tags import near_tag, suggest
 
     entries = []
-    for number, text in enumerate(look.entries, 1):
+    for index in chosen or range(len(look.entries)):
+        number, text = index + 1, look.entries[index]
         suggestion = suggest(text, book.settings) if look.snapshot.is_text else None
         entries.append(
             {
                 "number": number,
-                "priority": tag_of(text),
+                "priority": priority_of(text),
                 "size": len(text),
                 "text": text,
                 "suggestion": _suggestion_json(suggestion),
@@ -121,87 +138,33 @@ def look_json(look: Look, book: MemoryBook) -> dict[str, Any]:
     }
 
 
-def _usage(look: Look) -> str:
+def usage(look: Look) -> str:
+    """How full a store is, in words."""
     size = look.document.size
     if look.limit is None:
         return f"{size:,} characters (no limit: hermes does not read it)"
     share = size * 100 // look.limit.chars
-    default = ", default" if look.limit.is_default else ""
-    return f"{size:,} of {look.limit.chars:,} characters ({share} %{default})"
+    of = "hermes's default limit" if look.limit.is_default else "the limit"
+    return f"{size:,} of {look.limit.chars:,} characters, {share} % of {of}"
 
 
-# A plan.
-
-_HEADINGS = {
-    ("prune", True): "would go",
-    ("move", True): "would move to WORKING.md",
-    ("offer", True): "would go, as ticked",
-    ("offer", False): "offered, not ticked",
-    ("prune", False): "stays, as unticked",
-    ("move", False): "stays, as unticked",
-    ("keep", False): "stays",
-}
-
-
-def print_plan(plan: Plan, looks: Sequence[Look], book: MemoryBook) -> None:
-    """A plan, whole: what would go with its full text first, what stays last (rule M2)."""
-    show.out(f"Preview: nothing has been written. Policy: {plan.policy}")
-    for planned in plan.stores:
-        show.out(_sizes(planned))
-    groups: dict[tuple[int, str, str], list[PlannedEntry]] = {}
-    order = list(_HEADINGS)
-    for entry in plan.entries:
-        place = order.index((entry.action.value, entry.ticked))
-        groups.setdefault((place, entry.store.file_name, entry.reason), []).append(entry)
-    several = len(plan.stores) > 1
-    for place, name, reason in sorted(groups, key=lambda key: key[0]):
-        action = order[place]
-        store = f"{name}: " if several else ""
-        show.out(f"\n{store}{_HEADINGS[action]} — {reason}")
-        for entry in groups[place, name, reason]:
-            _print_planned(entry, is_whole=action != ("keep", False))
-    show.out("")
-    if not plan.has_work:
-        show.out("Nothing to do.")
-    for look in looks:
-        if look.snapshot.exists or look.limit is not None:
-            for sentence in notices(look, book):
-                show.diagnostic(sentence)
-
-
-def _print_planned(entry: PlannedEntry, *, is_whole: bool) -> None:
-    mark = "x" if entry.ticked else " "
-    head = f"{mark} {entry.number:>4}  "
-    if not is_whole:
-        show.out(_fitted(head, entry.text))
-        return
-    show.out(_whole(head, entry.text))
-
-
-def _sizes(planned: PlannedStore) -> str:
-    change = f"{planned.before:,}"
-    if planned.after != planned.before:
-        change += f" → {planned.after:,}"
-    if planned.limit is None:
-        return f"{planned.path}: {change} characters"
-    share = planned.after * 100 // planned.limit
-    return f"{planned.path}: {change} of {planned.limit:,} characters ({share} %)"
+# The comparison.
 
 
 def print_comparison(look: Look, found: Comparison) -> None:
     """A row an entry, a column a policy (rule M4)."""
-    show.out(f"{look.snapshot.path}: {_usage(look)}")
+    show.out(f"{look.snapshot.path}: {usage(look)}")
     show.out("")
     show.out("      " + "".join(f"{name:<8}" for name in found.policies) + "entry")
     for row in found.rows:
         cells = "".join(f"{_cell(decision):<8}" for decision in row.decisions)
-        show.out(_fitted(f"{row.index + 1:>4}  {cells}", row.entry))
+        show.out(fitted(f"{row.index + 1:>4}  {cells}", row.entry))
     show.out("")
     for policy, lost in _lost(found).items():
         if lost:
             numbers = ", ".join(str(index + 1) for index in lost)
             show.out(
-                f"{policy} would lose {_count(len(lost), 'entry', 'entries')} that matter (P1, P2 "
+                f"{policy} would lose {count(len(lost), 'entry', 'entries')} that matter (P1, P2 "
                 f"or without a tag): {numbers}"
             )
 
@@ -256,7 +219,9 @@ def comparison_json(look: Look, found: Comparison) -> dict[str, Any]:
 # Tags, cleaning and migrating.
 
 
-def print_suggestions(look: Look, found: Mapping[int, Suggestion], as_json: bool) -> None:
+def print_suggestions(
+    look: Look, found: Mapping[int, Suggestion], *, as_json: bool, is_accepted: bool
+) -> None:
     """The suggested tags, each with the rule that fired."""
     if as_json:
         show.out_json(
@@ -270,15 +235,17 @@ def print_suggestions(look: Look, found: Mapping[int, Suggestion], as_json: bool
         )
         return
     for index, suggestion in found.items():
-        show.out(_fitted(f"{index + 1:>4}  {suggestion.priority}?  ", look.entries[index]))
+        show.out(whole(f"{index + 1:>4}  {suggestion.priority}?  ", look.entries[index]))
         words = ", ".join(f"“{word}”" for word in suggestion.words)
-        show.out(f"{'':11}{suggestion.rule}: {words}")
+        say(f"{'':11}{suggestion.rule}: {words}")
     if not found:
         show.out("No suggestions: each entry has a tag, or no rule fired.")
-    else:
-        show.out(
-            "Nothing has been written: `qterm memory tag N P1` tags one, --suggested --yes all."
-        )
+        return
+    if not is_accepted:
+        store = f" --store {look.store.value}" if look.store.value != "memory" else ""
+        say("Nothing has been written.")
+        say(f"One of them:  qterm memory tag N P1{store}")
+        say(f"All of them:  qterm memory tag --suggested --yes{store}")
 
 
 def _suggestion_json(suggestion: Suggestion | None) -> dict[str, Any] | None:
@@ -294,10 +261,10 @@ def _suggested(suggestion: Suggestion) -> dict[str, Any]:
 
 
 def print_cleaning(
-    look: Look, entries: Sequence[str], gone: Sequence[Gone], book: MemoryBook, *, as_json: bool
+    look: Look, entries: Sequence[str], gone: Sequence[Gone], *, as_json: bool
 ) -> None:
     """What cleaning would change."""
-    from qterm.memory.book import can_be_cleaned
+    from qterm.memory.look import can_be_cleaned
 
     mended = can_be_cleaned(look)
     if as_json:
@@ -314,16 +281,30 @@ def print_cleaning(
             }
         )
         return
-    show.out(f"{look.snapshot.path}: {_count(len(look.entries), 'entry', 'entries')}")
+    say(f"{look.snapshot.path}: {count(len(look.entries), 'entry', 'entries')}")
     for fault in mended:
-        show.out(f"  {fault.sentence}")
-    if not mended:
-        show.out("Nothing to clean: hermes writes this file as it is.")
-        return
-    show.out(f"Cleaned, it has {_count(len(entries), 'entry', 'entries')}; what goes is archived.")
+        say(f"  {fault.sentence}")
+    for each in gone:
+        show.out(
+            whole(
+                f"  {'replaces' if each.replaced_by else 'drops'} {each.index + 1:>3}  ", each.text
+            )
+        )
+        say(f"{'':15}{each.reason}")
+    left = [fault.sentence for fault in look.faults if fault not in mended]
+    for sentence in left:
+        note(f"Cleaning can't mend this: {sentence}.")
+    if not look.snapshot.exists:
+        say("There is nothing to clean yet.")
+    elif mended:
+        say(f"Cleaned, it would have {count(len(entries), 'entry', 'entries')}.")
+    elif not left:
+        say("Nothing to clean: hermes writes this file as it is.")
 
 
-def print_migration(look: Look, found: Migration, form: str, *, as_json: bool) -> None:
+def print_migration(
+    look: Look, found: Migration, form: str, *, as_json: bool, is_accepted: bool
+) -> None:
     """What migrating would change, cost and lose (rule M5)."""
     from qterm.memory.entries import size
 
@@ -350,22 +331,45 @@ def print_migration(look: Look, found: Migration, form: str, *, as_json: bool) -
             }
         )
         return
-    show.out(f"Preview: nothing has been written. To {form}: {look.snapshot.path}")
+    heading = "This is what is to be done." if is_accepted else "Preview: nothing has been written."
+    say(f"{heading} To {form}: {look.snapshot.path}")
     limit = f" of {look.limit.chars:,}" if look.limit else ""
     show.out(f"{before:,} → {after:,}{limit} characters ({after - before:+,})")
     for step in found.steps:
         if not step.changed:
-            show.out(_fitted(f"{step.index + 1:>4}  ", step.before))
+            show.out(fitted(f"{step.index + 1:>4}  ", step.before))
             show.out(f"{'':6}({step.sentence})")
             continue
-        show.out(_whole(f"{step.index + 1:>4}  ", step.after))
+        show.out(whole(f"{step.index + 1:>4}  ", step.after))
         lost = f"; lost: {', '.join(step.lost)}" if step.lost else ""
         show.out(f"{'':6}({step.sentence}, {step.cost:+,} characters{lost})")
     if found.entries == look.entries:
         show.out("Nothing to do.")
+    elif look.limit is not None and after > look.limit.chars:
+        note(
+            f"{look.store.file_name} would be over its limit ({after:,} of {look.limit.chars:,} "
+            "characters): until it is shorter, hermes adds nothing to it."
+        )
+    if form == "schema" and found.entries != look.entries:
+        say("Typed entries are pruned by `qterm memory plan --policy schema`.")
 
 
 # The archive.
+
+
+def removed_json(removed: Removed) -> dict[str, Any]:
+    """An archived entry in the documented form."""
+    return {
+        "id": removed.id,
+        "time": show.moment_json(removed.time),
+        "store": removed.store.value,
+        "by": removed.by,
+        "reason": removed.reason,
+        "text": removed.text,
+        "index": removed.index,
+        "write": removed.write,
+        "replacedBy": removed.replaced_by,
+    }
 
 
 def print_archive(found: Sequence[Removed]) -> None:
@@ -375,7 +379,7 @@ def print_archive(found: Sequence[Removed]) -> None:
             f"{each.id}  {_moment(each.time)}  {each.store.file_name}, by {each.by}: {each.reason}"
         )
         show.out(head)
-        show.out(_whole(" " * 10, each.text))
+        show.out(whole(" " * 10, each.text))
     if not found:
         show.out("Nothing was removed so far.")
 
@@ -393,27 +397,3 @@ def print_backups(found: Iterable[Backup]) -> None:
 
 def _moment(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
-
-
-def _whole(head: str, text: str) -> str:
-    """Head and all lines of a text, set in behind the head; on a terminal, wrapped to its width."""
-    lines = safe_lines(text)
-    if sys.stdout.isatty():
-        width = max(shutil.get_terminal_size().columns - len(head), 20)
-        lines = [part for line in lines for part in textwrap.wrap(line, width) or [""]]
-    return head + ("\n" + " " * len(head)).join(lines)
-
-
-def _fitted(head: str, text: str) -> str:
-    """Head and text on one line; on a terminal within its width, whatever the letters' width."""
-    line = head + safe_line(text)
-    if not sys.stdout.isatty():
-        return line
-    width = shutil.get_terminal_size().columns
-    from rich.cells import cell_len, set_cell_size
-
-    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"

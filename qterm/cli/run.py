@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import os
 import sys
@@ -16,6 +17,7 @@ import click
 
 from qterm.cli import exit_codes, show
 from qterm.feed.source import FeedError
+from qterm.safe_text import safe_text
 from qterm.streams import give_up
 
 if TYPE_CHECKING:
@@ -102,8 +104,11 @@ def run_command(root: click.Command, arguments: list[str], invocation: Invocatio
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
+        said = io.StringIO()
+        error.show(said)
         with show.complaining():
-            error.show()
+            # What was typed may be in it, and a terminal would obey that (rule T1).
+            click.echo(safe_text(said.getvalue()), err=True, nl=False)
         return _usage_code(error) if isinstance(error, click.UsageError) else exit_codes.ERROR
     except (click.Abort, KeyboardInterrupt):
         return exit_codes.INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -59,7 +60,13 @@ def out_json(value: object) -> None:
     except UnicodeEncodeError:  # a path that is no UTF-8
         plain = msgspec.to_builtins(value, enc_hook=str)
         data = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+    if sys.stdout.isatty():  # the same JSON, but nothing that a terminal would obey
+        data = _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
     click.echo(data + b"\n", nl=False)
+
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What JSON leaves as it is and a terminal does not: C1 controls and bidirectional overrides."""
 
 
 def turn_json(turn: Turn, labels: Mapping[str, str]) -> dict[str, Any]:

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 from qterm.doctor.check import Check, State
 from qterm.doctor.store_checks import size
-from qterm.memory.book import Look, MemoryBook
+from qterm.memory.book import MemoryBook
+from qterm.memory.entries import FaultKind
 from qterm.memory.errors import MemoryFault
+from qterm.memory.look import Look
 from qterm.memory.opening import open_memory
 from qterm.memory.stores import StoreName
 from qterm.settings.load import Loaded
+
+_NEARLY_FULL = 90
+"""Percent of the limit from which on a store is worth a look."""
 
 
 def memory_checks(loaded: Loaded, environ: Mapping[str, str]) -> list[Check]:
@@ -44,7 +49,8 @@ def _found(look: Look, name: str, line: str, details: Mapping[str, object]) -> C
     used, count = look.document.size, len(look.entries)
     most = limit.chars if limit else 0
     default = ", default" if limit and limit.is_default else ""
-    sentence = f"{snapshot.path}: {count} entries, {used:,} of {most:,} characters{default}."
+    noun = "entry" if count == 1 else "entries"
+    sentence = f"{snapshot.path}: {count:,} {noun}, {used:,} of {most:,} characters{default}."
     details = {**details, "entries": count, "size": used, "limit": most}
     if limit and limit.problem:
         mend = f"Set memory.{look.store.value}_char_limit in hermes's config.yaml."
@@ -52,13 +58,17 @@ def _found(look: Look, name: str, line: str, details: Mapping[str, object]) -> C
     if refused := look.refusals(line):
         hermes = "hermes" if line else "hermes 0.19"
         sentence = f"{sentence} {hermes} can't change it: {refused[0].sentence}."
-        mend = "See `qterm memory list`; `qterm memory clean` mends the layout."
+        is_long = refused[0].kind is FaultKind.TOO_LONG
+        mend = "Shorten or split it." if is_long else "`qterm memory clean` mends that."
         return Check(name, title, State.WARN, sentence, mend, details)
     if used > most:
         mend = "See what could go: `qterm memory plan`."
         return Check(
             name, title, State.WARN, f"{sentence} hermes adds nothing more.", mend, details
         )
+    if used * 100 > most * _NEARLY_FULL:
+        mend = "See what could go before it is full: `qterm memory plan`."
+        return Check(name, title, State.WARN, f"{sentence} It is nearly full.", mend, details)
     return Check(name, title, State.OK, sentence, details=details)
 
 

@@ -11,6 +11,14 @@ from qterm.private import read_bounded
 _LIMIT = 16 << 20
 """Bytes that are read; it is hermes's own file, so there is room."""
 
+_DEEPEST, _MOST_EVENTS = 100, 200_000
+"""A config is no deeper and no longer: the parser would end the program, or take minutes."""
+_PARSER_FAULTS = (
+    *(ValueError, TypeError, AttributeError, AssertionError),
+    *(LookupError, ArithmeticError, RecursionError),
+)
+"""What ruamel.yaml lets through on odd values (`!!int ""`), beside its own errors."""
+
 
 def read_config(home: Path) -> Mapping[str, Any]:
     """The config of this home; empty when there is none. Raises ValueError with a sentence."""
@@ -26,11 +34,31 @@ def read_config(home: Path) -> Mapping[str, Any]:
         why = getattr(error, "strerror", None) or "not UTF-8"
         raise ValueError(f"{path} can't be read ({why}): mend it, or run `hermes setup`.") from None
     try:
+        _see_that_it_is_small(text)
         found = YAML(typ="safe").load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"{path} is broken{line}: mend it, or run `hermes setup`.") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is broken ({error}): mend it.") from None
+    except _PARSER_FAULTS as error:
+        why = str(error) or type(error).__name__
+        raise ValueError(f"{path} is broken ({why}): mend it.") from None
     return found if isinstance(found, dict) else {}
+
+
+def _see_that_it_is_small(text: str) -> None:
+    """Raises ValueError with words for a config that is too deep or too long to be built.
+
+    Reading the parser's events one by one takes no stack, whatever the file holds.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+
+    depth = 0
+    for number, event in enumerate(YAML(typ="safe").parse(text)):
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+        if number > _MOST_EVENTS:
+            raise ValueError(f"it holds more than {_MOST_EVENTS:,} values")

@@ -8,6 +8,7 @@ path, and `archive.lock`. Files are 0600. Looking makes nothing; nothing is prun
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -182,6 +183,8 @@ class Archive:
         handle = os.open(self.log, flags, FILE_MODE)
         try:
             found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(self.log))
             if stat.S_IMODE(found.st_mode) != FILE_MODE:
                 os.fchmod(handle, FILE_MODE)
             if found.st_size and os.pread(handle, 1, found.st_size - 1) != b"\n":
@@ -203,6 +206,10 @@ class Archive:
         """The lines as they are, one at a time. Raises Unreadable."""
         try:
             with open(self.log, "rb", opener=_open_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise Unreadable(
+                        f"The archive {self.log} is no plain file: move what is there away."
+                    )
                 yield from file
         except FileNotFoundError:
             return
@@ -319,6 +326,11 @@ class Archive:
 
     # Letting go, by hand only.
 
+    def older(self, than: datetime) -> tuple[int, int, int]:
+        """What `prune` would delete now: (entries, backups, bytes). Raises Unreadable."""
+        found = self._older(than)
+        return found.entries, len(found.backups), found.size
+
     def prune(self, older_than: datetime) -> tuple[int, int, int]:
         """Delete what was archived before a moment, for good: (entries, backups, bytes freed).
 
@@ -327,32 +339,49 @@ class Archive:
         in one step, then the backups. Raises Unwritable, Unreadable and Busy.
         """
         with self._writing(None):
-            old = list(self._lines())
-            kept: list[bytes] = []
-            wanted: set[str] = set()
-            let_go: set[str] = set()
-            entries = 0
-            for line in old:
-                record = decode_line(line)
-                is_old = record is not None and record.time < older_than
-                if isinstance(record, Write):
-                    (let_go if is_old else wanted).update((record.before, record.after))
-                if not is_old:
-                    kept.append(line)
-                entries += is_old and isinstance(record, Removed)
-            freed = sum(map(len, old)) - sum(map(len, kept))
-            if freed:
-                _put(Path(os.path.realpath(self.log)), b"".join(kept))
+            found = self._older(older_than)
+            if found.is_shorter:
+                _put(Path(os.path.realpath(self.log)), b"".join(found.kept))
                 sync_folder(self.folder)
-            backups = 0
-            for path in self._backup_files():
-                made = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-                if path.stem not in wanted and (path.stem in let_go or made < older_than):
-                    freed += _size_of(path)
-                    os.unlink(path)  # noqa: PTH108 - plain os calls, see disk.py
-                    backups += 1
+            for path in found.backups:
+                os.unlink(path)  # noqa: PTH108 - plain os calls, see disk.py
             sync_folder(self.backups_folder)
-        return entries, backups, freed
+        return found.entries, len(found.backups), found.size
+
+    def _older(self, than: datetime) -> _Older:
+        kept: list[bytes] = []
+        wanted: set[str] = set()
+        let_go: set[str] = set()
+        entries = size = 0
+        for line in self._lines():
+            record = decode_line(line)
+            is_old = record is not None and record.time < than
+            if isinstance(record, Write):
+                (let_go if is_old else wanted).update((record.before, record.after))
+            if is_old:
+                size += len(line)
+            else:
+                kept.append(line)
+            entries += is_old and isinstance(record, Removed)
+        is_shorter = size > 0
+        backups = []
+        for path in self._backup_files():
+            made = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            if path.stem not in wanted and (path.stem in let_go or made < than):
+                size += _size_of(path)
+                backups.append(path)
+        return _Older(kept, entries, backups, size, is_shorter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Older:
+    """What was archived before a moment; `kept` are the lines that were not."""
+
+    kept: list[bytes]
+    entries: int
+    backups: list[Path]
+    size: int
+    is_shorter: bool
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -93,4 +93,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _ending(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
-    return f"ended by {signal.Signals(-code).name}"
+    try:
+        return f"ended by {signal.Signals(-code).name}"
+    except ValueError:  # most of the real-time ones have no name
+        return f"ended by signal {-code}"

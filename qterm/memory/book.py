@@ -6,83 +6,34 @@ the `Look` it was made from: if the file has changed since, nothing is written (
 
 from __future__ import annotations
 
-import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
 from pathlib import Path
 
-from qterm.memory import tags
 from qterm.memory.archive import Archive, Removed
-from qterm.memory.entries import Fault, FaultKind, decode, faults, parse
-from qterm.memory.errors import ChangedMeanwhile, Refused, Unreadable
-from qterm.memory.files import MemoryFolder, Snapshot
-from qterm.memory.limits import Limit, limits
-from qterm.memory.plan import BoundFile, Plan, check, check_before_reading, make_plan
+from qterm.memory.backup_command import run_backup_command
+from qterm.memory.entries import MARK, decode, faults, parse
+from qterm.memory.errors import ChangedMeanwhile, Refused
+from qterm.memory.files import MemoryFolder, sha256
+from qterm.memory.limits import limits
+from qterm.memory.look import (
+    Look,
+    Preview,
+    see_that_it_is_text,
+    see_that_they_are_apart,
+    would_empty,
+)
+from qterm.memory.plan import Plan, check, check_before_reading
 from qterm.memory.policies.dual import unstamp
 from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
-from qterm.memory.proposal import NO_TICKS, Action, Proposal, Ticks
-from qterm.memory.schema import Migration, to_schema, to_tags
-from qterm.memory.stores import Document, StoreName
+from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
+from qterm.memory.schema import Migration, to_schema, to_tags, with_priority
+from qterm.memory.stores import StoreName
 from qterm.memory.tags import Priority
 from qterm.memory.writer import Change, Gone, Written, write
 from qterm.settings.keys import POLICIES
 from qterm.settings.schema import MemorySettings
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A store as it was when it was looked at. `limit` is None for WORKING.md."""
-
-    snapshot: Snapshot
-    limit: Limit | None
-    faults: tuple[Fault, ...]
-
-    @property
-    def store(self) -> StoreName:
-        """Which store it is."""
-        return self.snapshot.store
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """The entries, in the file's order."""
-        return self.snapshot.entries
-
-    @property
-    def document(self) -> Document:
-        """The entries as the policies take them."""
-        return Document(self.store, self.entries, self.limit.chars if self.limit else None)
-
-    def refusals(self, line: str) -> list[Fault]:
-        """Why this hermes line (`0.19`, `0.22`; empty: not known) can't change the file."""
-        return [fault for fault in self.faults if (line or "0.19") in fault.refused_by]
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a policy proposes for some looks: nothing is written by it (rule M2)."""
-
-    home: Path
-    settings: MemorySettings
-    proposal: Proposal
-    looks: tuple[Look, ...]
-    ticks: Ticks
-    today: date
-    made_at: datetime
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The form in which it is shown on the command line, saved and applied."""
-        return make_plan(
-            self.proposal,
-            [BoundFile(str(look.snapshot.path), look.snapshot.sha256) for look in self.looks],
-            home=str(self.home),
-            settings=self.settings,
-            today=self.today,
-            ticks=self.ticks,
-            made_at=self.made_at,
-        )
 
 
 class MemoryBook:
@@ -136,20 +87,22 @@ class MemoryBook:
         today: date | None = None,
     ) -> Preview:
         """What a policy would do, with these ticks; the day is today unless given."""
-        looks = tuple(self._text(each) for each in self._stores(policy, store))
+        looks = tuple(self.look_at_text(each) for each in self._stores(policy, store))
+        see_that_they_are_apart(looks)
         return self._preview(policy, looks, ticks, today or self.now().date())
 
     def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
         """What every policy would do with the same file."""
-        looks = [self._text(store)]
-        if store is StoreName.MEMORY:
-            looks.append(self._text(StoreName.WORKING))
+        looks = [self.look_at_text(store)]
+        working = self.look(StoreName.WORKING)
+        if store is StoreName.MEMORY and working.snapshot.is_text:
+            looks.append(working)
         documents = [look.document for look in looks]
         return looks[0], compare(documents, self.settings, self.now().date())
 
     def migration(self, store: StoreName, form: str) -> tuple[Look, Migration]:
         """What turning a store into `schema` or back into `tags` would do and cost (rule M5)."""
-        look = self._text(store)
+        look = self.look_at_text(store)
         if store is StoreName.WORKING:
             raise Refused("WORKING.md keeps its own form: migrate memory or user.")
         if form == "schema":
@@ -159,20 +112,17 @@ class MemoryBook:
     def _stores(self, policy: str, store: StoreName) -> tuple[StoreName, ...]:
         return (store, StoreName.WORKING) if policy == "dual" else (store,)
 
-    def _text(self, store: StoreName) -> Look:
+    def look_at_text(self, store: StoreName) -> Look:
+        """Read a store that is to be planned or changed; raises Unreadable for no UTF-8, too."""
         look = self.look(store)
-        if not look.snapshot.is_text:
-            raise Unreadable(
-                f"{look.snapshot.path} is not UTF-8, so it can only be shown: save it as UTF-8 "
-                "with an editor first."
-            )
+        see_that_it_is_text(look)
         return look
 
     def _preview(self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date) -> Preview:
         proposal = propose(policy, [look.document for look in looks], self.settings, today, ticks)
         if ticks != NO_TICKS and (stray := stray_ticks(proposal, ticks)):
             store, index = stray[0]
-            raise Refused(_stray(proposal, store, index))
+            raise Refused(_stray(proposal, store, index, is_untick=(store, index) in ticks.off))
         return Preview(self.home, self.settings, proposal, tuple(looks), ticks, today, self.now())
 
     # Changing: each goes through `write`.
@@ -189,7 +139,8 @@ class MemoryBook:
         stores = [planned.store for planned in plan.stores]
         if not stores or tuple(stores) != self._stores(plan.policy, stores[0]):
             raise Refused("This plan's files are not those of its policy. Make a new plan.")
-        looks = tuple(self._text(store) for store in stores)
+        looks = tuple(self.look_at_text(store) for store in stores)
+        see_that_they_are_apart(looks)
         for planned, look in zip(plan.stores, looks, strict=True):
             if planned.sha256 != look.snapshot.sha256:
                 raise ChangedMeanwhile(
@@ -198,8 +149,8 @@ class MemoryBook:
                 )
         found = self._preview(plan.policy, looks, plan.ticks.ticks(), plan.today)
         check(plan, found.plan)
-        if not allow_empty:
-            _see_that_none_is_emptied(found.proposal)
+        if (emptied := found.plan.emptied) is not None and not allow_empty:
+            raise Refused(would_empty(emptied))
         return self._apply(found)
 
     def _apply(self, preview: Preview) -> tuple[Written, ...]:
@@ -234,12 +185,18 @@ class MemoryBook:
     ) -> tuple[Written, ...]:
         """Put other texts in the place of entries, by index from 0."""
         entries, gone = list(look.entries), []
+        there = Counter(look.entries)
         for index, text in texts.items():
             stripped = text.strip()
+            if stripped != entries[index] and there[stripped]:
+                raise Refused(
+                    f"{look.store.file_name} has that entry already: it is number "
+                    f"{look.entries.index(stripped) + 1}."
+                )
             if not stripped:
                 raise Refused(f"Entry {index + 1} would be blank: delete it instead.")
             if stripped != entries[index]:
-                reason = f"replaced ({by})"
+                reason = "another tag" if by == "tag" else "another text"
                 gone.append(Gone(index, entries[index], reason, replaced_by=stripped))
                 entries[index] = stripped
         return self._change(look, tuple(entries), tuple(gone), by)
@@ -249,9 +206,9 @@ class MemoryBook:
         texts = {}
         for index, priority in priorities.items():
             try:
-                texts[index] = tags.retag(look.entries[index], priority)
-            except ValueError:
-                raise Refused(f"Entry {index + 1} is only a tag: delete it instead.") from None
+                texts[index] = with_priority(look.entries[index], priority)
+            except ValueError as error:
+                raise Refused(f"Entry {index + 1} can't be tagged so: {error}.") from None
         return self.edit(look, texts, by="tag")
 
     def delete(
@@ -261,7 +218,7 @@ class MemoryBook:
         going = set(indexes)
         entries = tuple(text for index, text in enumerate(look.entries) if index not in going)
         if not entries and not allow_empty:
-            raise Refused(_emptied(look.store))
+            raise Refused(would_empty(look.store))
         gone = tuple(
             Gone(index, look.entries[index], "deleted by the operator") for index in sorted(going)
         )
@@ -273,7 +230,7 @@ class MemoryBook:
         gone: list[Gone] = []
         seen: dict[str, int] = {}
         for index, text in enumerate(look.entries):
-            clean = text.removeprefix("\ufeff").strip() if index == 0 else text
+            clean = text.lstrip(MARK).strip() if index == 0 else text
             if not clean or clean in seen:
                 first = seen.get(clean, 0) + 1
                 gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
@@ -311,11 +268,21 @@ class MemoryBook:
             self.folder, self.archive, changes, by=by, now=self.now(), seconds=self.seconds
         )
 
+    def copy_off(self, written: Sequence[Written]) -> list[str]:
+        """Run the operator's `backup_command` for each backup; a sentence for each failure.
+
+        Call it after a change, when the locks are released; it takes a minute at most each.
+        """
+        command = self.settings.backup_command
+        backups = [each.backup for each in written if each.backup is not None and command]
+        found = [run_backup_command(command, backup) for backup in backups]
+        return [sentence for sentence in found if sentence]
+
     # Bringing back (rule M3).
 
     def restore(self, removed: Removed) -> tuple[Written, ...]:
         """Bring one archived entry back, to where it was; a text that took its place leaves."""
-        look = self._text(removed.store)
+        look = self.look_at_text(removed.store)
         if removed.text in look.entries:
             number = look.entries.index(removed.text) + 1
             raise Refused(f"{look.store.file_name} has that entry already: it is number {number}.")
@@ -336,7 +303,7 @@ class MemoryBook:
     def bring_back(self, look: Look, index: int) -> tuple[Written, ...]:
         """Move an entry of WORKING.md back to the end of MEMORY.md; its stamp goes (rule M5)."""
         text = unstamp(look.entries[index])
-        memory = self._text(StoreName.MEMORY)
+        memory = self.look_at_text(StoreName.MEMORY)
         changes = []
         if text not in memory.entries:
             changes.append(Change(memory.snapshot, (*memory.entries, text), ()))
@@ -345,7 +312,7 @@ class MemoryBook:
         return self._write([*changes, Change(look.snapshot, left, (gone,))], "restore")
 
     def _out_of_working(self, text: str) -> list[Change]:
-        working = self._text(StoreName.WORKING)
+        working = self.look_at_text(StoreName.WORKING)
         for index, entry in enumerate(working.entries):
             if unstamp(entry) == text:
                 left = (*working.entries[:index], *working.entries[index + 1 :])
@@ -356,7 +323,7 @@ class MemoryBook:
     def backup(self, name: str, store: StoreName | None = None) -> tuple[StoreName, bytes]:
         """A backup by the beginning of its hash: the file it was of (or `store`), and its bytes."""
         data = self.archive.read_backup(name)
-        digest = hashlib.sha256(data).hexdigest()
+        digest = sha256(data)
         stores = {kept.store for kept in self.archive.backups() if kept.sha256 == digest}
         found = store or (stores.pop() if len(stores) == 1 else None)
         if found is None:
@@ -365,7 +332,9 @@ class MemoryBook:
             )
         return found, data
 
-    def restore_backup(self, look: Look, data: bytes) -> tuple[Written, ...]:
+    def restore_backup(
+        self, look: Look, data: bytes, *, allow_empty: bool = False
+    ) -> tuple[Written, ...]:
         """Bring a whole file back, byte for byte; what is there now is kept as a backup."""
         try:
             entries = parse(decode(data))
@@ -373,43 +342,22 @@ class MemoryBook:
             raise Refused(
                 "That backup is not UTF-8: copy it by hand, if that is what you want."
             ) from None
-        left = list(entries)
+        if look.entries and not entries and not allow_empty:
+            raise Refused(would_empty(look.store))
+        left = Counter(entries)
         gone = []
         for index, text in enumerate(look.entries):
-            if text in left:
-                left.remove(text)
+            if left[text]:
+                left[text] -= 1
             else:
                 gone.append(Gone(index, text, "the whole file was restored"))
         return self._write([Change(look.snapshot, entries, tuple(gone), data)], "restore backup")
 
 
-def is_asked_for(look: Look, indexes: Sequence[int]) -> list[int]:
-    """Those of the entries that are P1: changing one by hand asks once."""
-    return [index for index in indexes if tags.tag_of(look.entries[index]) is Priority.P1]
-
-
-def can_be_cleaned(look: Look) -> list[Fault]:
-    """What cleaning a file would mend."""
-    return [fault for fault in look.faults if fault.kind is not FaultKind.TOO_LONG]
-
-
-def _see_that_none_is_emptied(proposal: Proposal) -> None:
-    for old, new in zip(proposal.documents, proposal.after, strict=True):
-        if old.entries and not new.entries:
-            raise Refused(_emptied(old.store))
-
-
-def _emptied(store: StoreName) -> str:
-    return (
-        f"This would leave {store.file_name} empty: nothing was written. If that is what you want, "
-        "say so with --allow-empty."
-    )
-
-
-def _stray(proposal: Proposal, store: StoreName, index: int) -> str:
+def _stray(proposal: Proposal, store: StoreName, index: int, *, is_untick: bool) -> str:
     name, number = store.file_name, index + 1
     for decision in proposal.decisions:
         if (decision.store, decision.index) == (store, index):
-            action = {Action.KEEP: "kept", Action.OFFER: "only offered"}.get(decision.action, "")
-            return f"Entry {number} of {name} is {action} ({decision.reason}): it can't be ticked."
+            what = "stays anyway" if is_untick else "can't be ticked"
+            return f"Entry {number} of {name} {what} ({decision.reason})."
     return f"{name} has no entry {number}."

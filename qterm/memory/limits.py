@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import msgspec
@@ -37,15 +38,11 @@ def _limit(section: dict[str, object], store: StoreName, home: Path) -> Limit:
     value = section.get(name)
     if value is None:
         return Limit(default, True)
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and value >= 1
-    ):
-        return Limit(int(value), False)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < math.inf:
+        return Limit(min(int(value), sys.maxsize), False)
+    shown = repr(value)[:40] if isinstance(value, str | int | float) else "a list or a table"
     sentence = (
-        f"memory.{name} in {home / 'config.yaml'} is {str(value)[:40]!r}, which is no limit: qterm "
+        f"memory.{name} in {home / 'config.yaml'} is {shown}, which is no limit: qterm "
         f"reckons with the default, {default:,}. Set it to a whole number."
     )
     return Limit(default, True, sentence)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from itertools import chain, repeat
 from operator import attrgetter
+from typing import Annotated
 
 import msgspec
 
@@ -19,6 +20,10 @@ from qterm.memory.tags import Priority, tags_of
 from qterm.settings.schema import MemorySettings
 
 FORM = "qterm-memory-plan/1"
+_OF_A_DAY = ("dual", "schema")
+"""The policies that go by the day."""
+_FRESH_DAYS = 7
+"""Days for which such a plan holds: it stamps with its own day, which prunes by it later."""
 _ANEW = "Make a new plan: `qterm memory plan`."
 
 
@@ -42,7 +47,7 @@ class PlannedStore(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     store: StoreName
     path: str
     sha256: str
-    limit: int | None
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None
     before: int
     after: int
 
@@ -104,6 +109,18 @@ class Plan(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
         return any(entry.action is not Action.KEEP for entry in self.entries)
 
     @property
+    def offered(self) -> list[PlannedEntry]:
+        """The entries that are offered, and not ticked."""
+        return [
+            entry for entry in self.entries if entry.action is Action.OFFER and not entry.ticked
+        ]
+
+    @property
+    def emptied(self) -> StoreName | None:
+        """The first store that would be left without an entry."""
+        return next((each.store for each in self.stores if each.before and not each.after), None)
+
+    @property
     def going(self) -> list[PlannedEntry]:
         """The entries that leave their store."""
         return [entry for entry in self.entries if entry.ticked]
@@ -158,8 +175,14 @@ def make_plan(
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """The plan as JSON."""
-    return msgspec.json.encode(plan) + b"\n"
+    """The plan as JSON; raises Refused where JSON can't hold it."""
+    try:
+        return msgspec.json.encode(plan) + b"\n"
+    except UnicodeEncodeError:
+        raise Refused(
+            "A plan for this hermes home can't be saved, as its path is not UTF-8: use "
+            "`qterm memory apply --policy`."
+        ) from None
 
 
 def decode_plan(data: bytes) -> Plan:
@@ -170,6 +193,12 @@ def decode_plan(data: bytes) -> Plan:
         raise Refused(f"This is no plan of qterm's ({error}). {_ANEW}") from None
     if plan.form != FORM:
         raise Refused(f"This plan's form is “{plan.form[:40]}”, qterm knows {FORM}. {_ANEW}")
+    for entry in plan.entries:
+        if entry.ticked and entry.action is Action.KEEP:
+            raise Refused(
+                f"{entry.store.file_name}, entry {entry.number}: this plan says that it is kept, "
+                f"and that it goes. {_ANEW}"
+            )
     return plan
 
 
@@ -190,6 +219,10 @@ def check_before_reading(
         )
     if plan.today > today:
         raise Refused(f"This plan's day, {plan.today}, is still to come. {_ANEW}")
+    if plan.policy in _OF_A_DAY and (today - plan.today).days > _FRESH_DAYS:
+        raise Refused(f"This plan reckons with {plan.today}, more than a week ago. {_ANEW}")
+    if not plan.can_apply:
+        raise Refused(f"This plan says itself that it can't be applied. {_ANEW}")
     if plan.settings != PlanSettings.of(settings):
         raise Refused(f"The settings of the policies are not those of this plan any more. {_ANEW}")
 
@@ -206,7 +239,9 @@ def check(plan: Plan, now: Plan) -> None:
         where = f"{saved.store.file_name}, entry {saved.number}"
         if (saved.store, saved.number, saved.text) != (made.store, made.number, made.text):
             raise Refused(f"{where}: this plan shows another text than the file has. {_ANEW}")
-        if (saved.action, saved.ticked) != (made.action, made.ticked):
+        if saved != made:
+            if _would(saved) == _would(made):
+                raise Refused(f"{where}: this plan was changed by hand. {_ANEW}")
             raise Refused(
                 f"{where}: this plan would {_would(saved)}, but the policy “{plan.policy}” would "
                 f"{_would(made)} ({made.reason}). {_ANEW}"

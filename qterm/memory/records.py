@@ -74,11 +74,12 @@ def encode(records: Iterable[Record]) -> bytes:
 
 
 def decode_line(line: bytes) -> Record | None:
-    """The record of a line; None where it can't be read."""
+    """The record of a line; None where it can't be read, or its time has no zone."""
     try:
-        return _DECODER.decode(line)
+        record = _DECODER.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
+    return record if record.time.tzinfo is not None else None
 
 
 def new_ids() -> Iterator[str]:

@@ -14,7 +14,15 @@ from typing import Final
 import msgspec
 
 from qterm.memory.entries import SIGN, unwritable
-from qterm.memory.tags import TAG_LENGTH, Kind, Priority, suggest_text, tag_of
+from qterm.memory.tags import (
+    TAG_LENGTH,
+    Kind,
+    Priority,
+    retag,
+    suggest_text,
+    tag_of,
+    without_near_tag,
+)
 from qterm.memory.typed_yaml import OddYAML, read_mapping
 from qterm.settings.schema import MemorySettings
 
@@ -71,6 +79,32 @@ def read_schema(entry: str) -> SchemaEntry | None:
     """The typed entry; None where it isn't in this form."""
     found = inspect(entry)
     return found if isinstance(found, SchemaEntry) else None
+
+
+def priority_of(entry: str) -> Priority | None:
+    """The entry's priority, whichever form it is in: its tag's, or the typed one's."""
+    tag = tag_of(entry)
+    if tag is not None:
+        return tag
+    found = read_schema(entry)
+    return found.priority if found is not None else None
+
+
+def with_priority(entry: str, priority: Priority | None) -> str:
+    """The entry with another priority, in the form it is in; what looks like a tag is replaced.
+
+    Raises ValueError with words where that can't be: a typed entry has to have one, and an entry
+    needs more than its tag.
+    """
+    found = read_schema(entry)
+    if found is None:
+        return retag(without_near_tag(entry), priority)
+    if priority is None:
+        raise ValueError("it is typed, and that form needs a priority: migrate it to tags first")
+    text = write_schema(msgspec.structs.replace(found, priority=priority))
+    if text is None:
+        raise ValueError("its text can't be written in the typed form: edit it instead")
+    return text
 
 
 def why_not(entry: str) -> str | None:

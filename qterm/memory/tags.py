@@ -79,14 +79,14 @@ _BEFORE_PASSING = (
     _Rule(
         Priority.P1,
         Kind.INFRASTRUCTURE,
-        "names a host, an address, a capacity or a system: infrastructure",
+        "names infrastructure (a host, an address, a capacity, a system)",
         words.HOSTS,
     ),
     _Rule(Priority.P1, Kind.RULE, "sounds like a standing rule", words.STANDING),
     _Rule(Priority.P1, Kind.PERSONAL, "says who somebody is", words.IDENTITY),
     _Rule(Priority.P1, Kind.TEAM, "is about the team", words.TEAM),
     _Rule(Priority.P2, Kind.PREFERENCE, "is a preference or a convention", words.PREFERENCES),
-    _Rule(Priority.P1, Kind.INFRASTRUCTURE, "is about a machine: infrastructure", words.MACHINES),
+    _Rule(Priority.P1, Kind.INFRASTRUCTURE, "is about a machine", words.MACHINES),
 )
 _FACTS = _Rule(Priority.P2, Kind.TASK, "is a fact about a project or its rhythm", words.FACTS)
 _TYPED = ("type:", "priority:", "expires:", "content:")
@@ -119,11 +119,24 @@ def retag(entry: str, priority: Priority | None) -> str:
     if priority is None:
         text = strip_tag(entry)
         if not text.strip():
-            raise ValueError("Without its tag nothing is left of this entry; delete it instead.")
+            raise ValueError("without its tag nothing is left of it, so delete it instead")
         return text
     if tag_of(entry) is None:
         return f"[{priority}] {entry}"
     return f"[{priority}]{entry[TAG_LENGTH:]}"
+
+
+def without_near_tag(entry: str) -> str:
+    """The entry without a byte order mark and without what only looks like a tag at its start.
+
+    For giving it a real one; as it is where nothing would be left. A tagged entry keeps its tag.
+    """
+    text = entry.removeprefix(MARK)
+    if tag_of(text) is not None:
+        return text
+    found = _NEARLY.match(text)
+    cut = found.end() if found else TAG_LENGTH if text[:TAG_LENGTH] in TAGS else 0
+    return text[cut:].lstrip() or text
 
 
 def near_tag(entry: str) -> str | None:
@@ -157,7 +170,7 @@ def _rules(finished: tuple[str, ...], waiting: tuple[str, ...]) -> tuple[_Rule, 
     if (pattern := words.finished_pattern(finished)) is not None:
         passing.append(_Rule(Priority.P3, Kind.TASK, "says that it is finished", pattern))
     if (pattern := words.whole_words(waiting)) is not None:
-        passing.append(_Rule(Priority.P3, Kind.TASK, "is waiting: passing state", pattern))
+        passing.append(_Rule(Priority.P3, Kind.TASK, "waits for something", pattern))
     return (*_BEFORE_PASSING, *passing, _FACTS)
 
 

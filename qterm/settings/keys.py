@@ -123,12 +123,16 @@ def _is_command(words: tuple[str, ...]) -> bool:
     return all("\0" not in word for word in words) and (not words or bool(words[0].strip()))
 
 
+def _is_whole_path(path: str) -> bool:
+    return "\0" not in path and (not path or path.startswith(("/", "~")))
+
+
 def _are_words(words: tuple[str, ...]) -> bool:
     return all(is_one_line(word) for word in words)
 
 
 def _is_pattern(text: str) -> bool:
-    """A pattern that matches nothing in particular would protect every entry, or none."""
+    """Whether it is a regular expression on one line; an empty one protects nothing."""
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError):
@@ -159,7 +163,7 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool], tuple[str, ...]]] = {
         THEMES,
     ),
     "screen.side_pane": ("true or false", _any, ()),
-    "memory.home": ("a folder's path", lambda path: "\0" not in path, ()),
+    "memory.home": ("a folder's path, from / or ~/", _is_whole_path, ()),
     "memory.policy": ('"tags", "dual" or "schema"', lambda name: name in POLICIES, POLICIES),
     "memory.p2_percent": ("a whole number from 1 to 100", lambda share: 1 <= share <= 100, ()),
     "memory.working_days": (

@@ -12,6 +12,7 @@ import pytest
 
 from qterm.cli.app import run
 from qterm.cli.run import Invocation
+from tests.cli.memory_stage import TAGGED
 from tests.cli.stage import Stage
 from tests.hermes.fakes import FakeHermes
 
@@ -79,3 +80,19 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
             process.wait()
     for child in made.children():
         child.kill()
+
+
+@pytest.fixture
+def home(tmp_path: Path, environ: dict[str, str]) -> Path:
+    """A hermes home, chosen by HERMES_HOME."""
+    home = tmp_path / "hermes"
+    (home / "memories").mkdir(parents=True)
+    environ["HERMES_HOME"] = str(home)
+    return home
+
+
+@pytest.fixture
+def memory(home: Path) -> Path:
+    path = home / "memories" / "MEMORY.md"
+    path.write_bytes(TAGGED)
+    return path

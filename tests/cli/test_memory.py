@@ -1,61 +1,11 @@
-"""`qterm memory`: what it shows, what it writes, and what it never touches."""
+"""`qterm memory`: what it shows, what a plan does, and what it never touches."""
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from tests.cases import DATA
 from tests.cli.conftest import Qterm
-
-CASES = DATA / "memory"
-FIRST_RUN = json.loads((CASES / "first-run.json").read_text())
-
-
-@pytest.fixture
-def home(tmp_path: Path, environ: dict[str, str]) -> Path:
-    """A hermes home, chosen by HERMES_HOME."""
-    home = tmp_path / "hermes"
-    (home / "memories").mkdir(parents=True)
-    environ["HERMES_HOME"] = str(home)
-    return home
-
-
-def put(home: Path, *entries: str, store: str = "MEMORY") -> Path:
-    path = home / "memories" / f"{store}.md"
-    path.write_bytes("\n§\n".join(entries).encode())
-    return path
-
-
-def entries(path: Path) -> list[str]:
-    return path.read_text().split("\n§\n")
-
-
-TAGGED = (CASES / "first-run-tagged.md").read_bytes()
-
-
-@pytest.fixture
-def memory(home: Path) -> Path:
-    path = home / "memories" / "MEMORY.md"
-    path.write_bytes(TAGGED)
-    return path
-
-
-def state(home: Path) -> dict[str, Any]:
-    """Bytes, times, modes and names of everything in a folder."""
-    found: dict[str, Any] = {}
-    for path in [home, *sorted(home.rglob("*"))]:
-        about = path.lstat()
-        data = path.read_bytes() if path.is_file() else None
-        names = sorted(each.name for each in path.iterdir()) if path.is_dir() else None
-        found[str(path)] = (about.st_mtime_ns, about.st_ctime_ns, about.st_mode, data, names)
-    return found
-
+from tests.cli.memory_stage import FIRST_RUN, TAGGED, entries, put, state
 
 READ_ONLY = [
     ["list"],
@@ -200,101 +150,6 @@ def test_apply_by_policy_prints_the_plan_first_and_asks(qterm: Qterm, memory: Pa
     assert written["written"][0]["path"] == str(memory)
 
 
-def hand_edited(plan: Path, edit: Any) -> Path:
-    made = json.loads(plan.read_text())
-    edit(made)
-    plan.write_text(json.dumps(made))
-    return plan
-
-
-def _prune_a_p1(plan: dict[str, Any]) -> None:
-    plan["entries"][0].update(action="prune", ticked=True)
-
-
-def _tick_a_p1(plan: dict[str, Any]) -> None:
-    plan["ticks"]["ticked"] = [["memory", 1]]
-
-
-def _untagged_text(plan: dict[str, Any]) -> None:
-    plan["entries"][0].update(text="[P3] something", priority="P3", action="prune", ticked=True)
-
-
-def _legacy(plan: dict[str, Any]) -> None:
-    plan.update(policy="legacy", canApply=True)
-
-
-def _other_settings(plan: dict[str, Any]) -> None:
-    plan["settings"]["p2Percent"] = 1
-
-
-def _other_day(plan: dict[str, Any]) -> None:
-    plan["today"] = "2999-01-01"
-
-
-def _fewer(plan: dict[str, Any]) -> None:
-    plan["entries"].pop()
-
-
-def _two_stores(plan: dict[str, Any]) -> None:
-    plan["stores"].append({**plan["stores"][0], "store": "working"})
-
-
-def _elsewhere(plan: dict[str, Any]) -> None:
-    plan["stores"][0]["path"] = "/etc/passwd"
-
-
-def _another_home(plan: dict[str, Any]) -> None:
-    plan["home"] = "/root/.hermes"
-
-
-def _keep_one_that_goes(plan: dict[str, Any]) -> None:
-    plan["entries"][5]["ticked"] = False
-
-
-def _unknown_field(plan: dict[str, Any]) -> None:
-    plan["more"] = 1
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        _prune_a_p1,
-        _tick_a_p1,
-        _untagged_text,
-        _legacy,
-        _other_settings,
-        _other_day,
-        _fewer,
-        _two_stores,
-        _elsewhere,
-        _another_home,
-        _keep_one_that_goes,
-        _unknown_field,
-    ],
-)
-def test_a_plan_edited_by_hand_is_refused(
-    qterm: Qterm, memory: Path, tmp_path: Path, edit: Any
-) -> None:
-    plan = tmp_path / "plan.json"
-    qterm("memory", "plan", "-o", str(plan))
-    result = qterm("memory", "apply", str(hand_edited(plan, edit)))
-    assert result.code == 1
-    assert result.err.startswith("qterm: ")
-    assert len(result.err.splitlines()) == 1
-    assert memory.read_bytes() == TAGGED
-
-
-def test_what_is_no_plan_is_refused(qterm: Qterm, memory: Path, tmp_path: Path) -> None:
-    for data in (b"", b"[]", b'{"form": "x"}', b"\xff", b"[" * 100_000):
-        (tmp_path / "plan.json").write_bytes(data)
-        result = qterm("memory", "apply", str(tmp_path / "plan.json"))
-        assert result.code == 1
-        assert len(result.err.splitlines()) == 1
-    assert qterm("memory", "apply", str(tmp_path / "none.json")).code == 1
-    assert qterm("memory", "apply", str(tmp_path)).code == 1
-    assert memory.read_bytes() == TAGGED
-
-
 def test_a_tick_and_an_untick(qterm: Qterm, home: Path) -> None:
     (home / "config.yaml").write_text("memory:\n  memory_char_limit: 70\n")
     memory = put(home, "[P1] " + "a" * 20, "[P2] " + "b" * 20, "[P2] " + "c" * 20, "[P3] gone")
@@ -353,181 +208,6 @@ def test_legacy_shows_what_it_would_lose_and_can_not_be_applied(qterm: Qterm, me
     assert not compared["lost"]["tags"]
 
 
-def test_tags_are_suggested_and_written_only_when_accepted(qterm: Qterm, home: Path) -> None:
-    memory = home / "memories" / "MEMORY.md"
-    memory.write_bytes((CASES / "first-run-untagged.md").read_bytes())
-    before = memory.read_bytes()
-    shown = qterm("memory", "tag", "--suggested", "--json").json["suggestions"]
-    assert all(each["rule"] for each in shown)
-    assert memory.read_bytes() == before
-    assert qterm("memory", "tag", "4", "p2").code == 0
-    assert entries(memory)[3].startswith("[P2] Prefers")
-    assert qterm("memory", "tag", "4", "none").code == 0
-    assert memory.read_bytes() == before
-    assert qterm("memory", "tag", "--suggested", "--yes").code == 0
-    tagged = {each["number"]: each["priority"] for each in shown}
-    for number, text in enumerate(entries(memory), 1):
-        assert text.startswith(f"[{tagged[number]}] ") if number in tagged else text[0] != "["
-
-
-def test_changing_a_p1_by_hand_asks_once(qterm: Qterm, memory: Path) -> None:
-    for words in (["delete", "1"], ["edit", "1", "x"], ["tag", "1", "P3"]):
-        refused = qterm("memory", *words)
-        assert refused.code == 1, words
-        assert "P1" in refused.err
-        assert memory.read_bytes() == TAGGED
-    assert qterm("memory", "delete", "1", "--yes").code == 0
-    (removed,) = qterm("memory", "archive", "--json").json["removed"]
-    assert removed["by"] == "delete"
-    assert "operator" in removed["reason"]
-
-
-def test_an_edit_is_archived_and_taken_back(qterm: Qterm, home: Path) -> None:
-    memory = put(home, "[P2] one", "[P2] two")
-    assert qterm("memory", "edit", "1", "[P2] another").code == 0
-    assert entries(memory) == ["[P2] another", "[P2] two"]
-    (removed,) = qterm("memory", "archive", "--json").json["removed"]
-    assert removed["text"] == "[P2] one"
-    assert qterm("memory", "restore", removed["id"][:5]).code == 0
-    assert entries(memory) == ["[P2] one", "[P2] two"]
-
-
-def test_an_edit_that_would_not_parse_back_is_refused(qterm: Qterm, home: Path) -> None:
-    memory = put(home, "[P2] one", "two\n§")
-    before = memory.read_bytes()
-    for words in (
-        ["edit", "1", "a\n§\nb"],
-        ["add", "three"],
-        ["add", "  "],
-        ["add", "[P2] one"],
-        ["edit", "1", " "],
-        ["edit", "7", "x"],
-    ):
-        refused = qterm("memory", *words)
-        assert refused.code == 1, words
-        assert len(refused.err.splitlines()) == 1
-    assert memory.read_bytes() == before
-
-
-def test_cleaning_mends_what_hermes_would_refuse(qterm: Qterm, home: Path) -> None:
-    memory = home / "memories" / "MEMORY.md"
-    memory.write_bytes("\ufeffa\n§\n\n§\nb\n§\na".encode())
-    assert "blank entry at 2" in qterm("memory", "list").err
-    assert qterm("memory", "clean").code == 2
-    assert qterm("memory", "clean", "--yes").code == 0
-    assert memory.read_bytes() == "a\n§\nb".encode()
-    assert qterm("memory", "clean").code == 0
-    assert qterm("memory", "list").err == ""
-
-
-def test_migrating_there_and_back(qterm: Qterm, memory: Path) -> None:
-    preview = qterm("memory", "migrate", "--to", "schema", "--json")
-    assert preview.code == 2
-    assert preview.json["sizeAfter"] > preview.json["sizeBefore"]
-    assert memory.read_bytes() == TAGGED
-    assert qterm("memory", "migrate", "--to", "schema", "--yes").code == 0
-    plan = qterm("memory", "plan", "--policy", "schema", "--json").json
-    going = [each["number"] - 1 for each in plan["entries"] if each["ticked"]]
-    assert going == FIRST_RUN["schema_prunes_after_migrate"]
-    assert qterm("memory", "migrate", "--to", "tags", "--yes").code == 0
-    assert memory.read_bytes() == TAGGED
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["nonsense"],
-        ["plan", "--bogus"],
-        ["plan", "--policy", "guess"],
-        ["list", "--store", "nowhere"],
-        ["apply"],
-        ["apply", "x.json", "--policy", "tags"],
-        ["tag"],
-        ["tag", "1"],
-        ["tag", "x", "P1"],
-        ["restore"],
-        ["archive", "prune"],
-        ["archive", "prune", "--older-than", "soon"],
-        ["migrate"],
-        ["plan", "--compare", "--tick", "1"],
-    ],
-)
-def test_usage_errors_exit_with_1(qterm: Qterm, memory: Path, words: list[str]) -> None:
-    result = qterm("memory", *words)
-    assert result.code == 1
-    assert result.err
-    assert memory.read_bytes() == TAGGED
-
-
-def test_usage_errors_elsewhere_stay_2(qterm: Qterm) -> None:
-    assert qterm("feed", "--bogus").code == 2
-
-
-def test_the_plan_is_not_saved_among_the_memories(qterm: Qterm, memory: Path) -> None:
-    refused = qterm("memory", "plan", "-o", str(memory))
-    assert refused.code == 1
-    assert memory.read_bytes() == TAGGED
-
-
-@pytest.mark.parametrize("limit", ["0", "many", "-3", "true", ".nan", "[1]", "1e400"])
-def test_a_limit_that_is_none_becomes_the_default(
-    qterm: Qterm, memory: Path, home: Path, limit: str
-) -> None:
-    (home / "config.yaml").write_text(f"memory:\n  memory_char_limit: {limit}\n")
-    result = qterm("memory", "list")
-    assert result.code == 0
-    assert "default" in result.out
-    assert "2,200" in result.out
-    assert len(result.err.splitlines()) == 1
-    assert memory.read_bytes() == TAGGED
-
-
-def test_a_broken_config_becomes_the_default_too(qterm: Qterm, memory: Path, home: Path) -> None:
-    (home / "config.yaml").write_text("memory: [")
-    result = qterm("memory", "list")
-    assert result.code == 0
-    assert "broken" in result.err
-    (home / "config.yaml").write_text("memory: {memory_char_limit: 3000}")
-    assert "3,000" in qterm("memory", "list").out
-
-
-def test_the_backup_command_gets_the_backup(
-    qterm: Qterm, memory: Path, tmp_path: Path, environ: dict[str, str]
-) -> None:
-    copy = tmp_path / "copy.md"
-    environ["QTERM_MEMORY_BACKUP_COMMAND"] = f"cp {{path}} {copy}"
-    environ["PATH"] = os.environ["PATH"]
-    assert qterm("memory", "delete", "6").code == 0
-    assert copy.read_bytes() == TAGGED
-    environ["QTERM_MEMORY_BACKUP_COMMAND"] = "ls {path}/nothing"
-    result = qterm("memory", "delete", "6")
-    assert result.code == 0
-    assert "backup" in result.err
-    assert len(qterm("memory", "archive", "backups", "--json").json["backups"]) == 2
-
-
-def test_another_machines_memory_is_there(
-    qterm: Qterm, home: Path, tmp_path: Path, environ: dict[str, str]
-) -> None:
-    (tmp_path / "config.toml").write_text('[hermes]\ncommand = ["ssh", "tower", "hermes"]\n')
-    refused = qterm("memory", "list")
-    assert refused.code == 1
-    assert "another machine" in refused.err
-    assert qterm("memory", "list", "--home", str(home)).code == 0
-    environ["QTERM_MEMORY_HOME"] = str(home)
-    assert qterm("memory", "list").code == 0
-
-
-def test_pruning_the_archive_is_by_hand(qterm: Qterm, memory: Path) -> None:
-    assert qterm("memory", "apply", "--policy", "tags", "--yes").code == 0
-    assert qterm("memory", "archive", "prune", "--older-than", "1d").code == 1
-    kept = qterm("memory", "archive", "prune", "--older-than", "1d", "--yes", "--json").json
-    assert kept["entries"] == 0
-    gone = qterm("memory", "archive", "prune", "--older-than", "0d", "--yes", "--json").json
-    assert gone["entries"] == 3
-    assert qterm("memory", "archive", "--json").json["removed"] == []
-
-
 def test_the_doctor_shows_the_memory_and_what_is_kept(qterm: Qterm, memory: Path) -> None:
     checks = {each["id"]: each for each in qterm("doctor", "--json").json["checks"]}
     assert checks["memory.memory"]["details"]["entries"] == 10
@@ -542,85 +222,73 @@ def test_the_doctor_shows_the_memory_and_what_is_kept(qterm: Qterm, memory: Path
     assert checks["memory.memory"]["state"] == "warn"
 
 
-def _folder(path: Path) -> None:
-    path.mkdir()
-
-
-def _fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _loop(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def _nowhere(path: Path) -> None:
-    path.symlink_to("nowhere/MEMORY.md")
-
-
-def _not_utf8(path: Path) -> None:
-    path.write_bytes((CASES / "not-utf8.md").read_bytes())
-
-
-def _too_big(path: Path) -> None:
-    path.touch()
-    os.truncate(path, (64 << 20) + 1)
-
-
-@pytest.mark.parametrize("spoil", [_folder, _fifo, _loop, _nowhere, _not_utf8, _too_big])
-def test_an_odd_file_gives_one_sentence_and_stays(qterm: Qterm, home: Path, spoil: Any) -> None:
-    path = home / "memories" / "MEMORY.md"
-    spoil(path)
-    before = path.lstat()
+def test_nothing_says_that_it_did_not_write_when_it_did(qterm: Qterm, home: Path) -> None:
     for words in (
-        ["list"],
-        ["plan"],
-        ["plan", "--policy", "dual"],
-        ["plan", "--compare"],
+        ["tag", "--suggested", "--yes"],
         ["apply", "--policy", "tags", "--yes"],
-        ["add", "something"],
-        ["clean", "--yes"],
         ["migrate", "--to", "schema", "--yes"],
+        ["clean", "--yes"],
     ):
+        put(home, "We always ask.", "[P2] tea", "[P3] gone", "[P2] tea")
         result = qterm("memory", *words)
-        is_shown = spoil is _not_utf8 and words == ["list"]
-        assert result.code == (0 if is_shown else 1), words
-        assert len(result.err.splitlines()) == 1, result.err
-        assert "MEMORY.md" in result.err
-    after = path.lstat()
-    assert (after.st_mtime_ns, after.st_ctime_ns) == (before.st_mtime_ns, before.st_ctime_ns)
-    assert list(path.parent.iterdir()) == [path]
+        assert result.code == 0
+        assert "Written:" in result.out, words
+        assert "othing has been written" not in result.out, words
+        assert "othing was written" not in result.out, words
 
 
-@pytest.mark.parametrize("case", sorted(json.loads((CASES / "expected.json").read_text())))
-def test_each_measured_case_is_listed(qterm: Qterm, home: Path, case: str) -> None:
-    expected = json.loads((CASES / "expected.json").read_text())[case]
-    path = home / "memories" / "MEMORY.md"
-    path.write_bytes((CASES / case).read_bytes())
-    listed = qterm("memory", "list", "--json").json
-    wanted = expected.get("qterm_entries", expected["entries"])
-    if wanted is None:
-        assert not listed["isText"]
-        return
-    assert [each["text"] for each in listed["entries"]] == wanted
-    is_refused = any("0.19" in fault["refusedBy"] for fault in listed["faults"])
-    assert is_refused != expected["hermes_can_change"]
+def test_what_is_only_offered_has_its_next_step(qterm: Qterm, home: Path) -> None:
+    put(home, "[P1] " + "a" * 1_900, "[P2] tea")
+    shown = qterm("memory", "plan")
+    assert shown.code == 2
+    assert "qterm memory apply --policy tags --tick 2" in shown.out
+    applied = qterm("memory", "apply", "--policy", "tags")
+    assert applied.code == 0
+    assert "--tick" in applied.out
+    stays = qterm("memory", "plan", "--untick", "1")
+    assert stays.code == 1
+    assert "stays anyway" in stays.err
 
 
-def test_a_lock_that_is_held_for_ever_is_waited_for_once(qterm: Qterm, memory: Path) -> None:
-    with (memory.parent / "MEMORY.md.lock").open("a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        result = qterm("memory", "delete", "6")
-    assert result.code == 1
-    assert "locked by another program" in result.err
-    assert memory.read_bytes() == TAGGED
+def test_an_entry_can_be_read_whole(qterm: Qterm, home: Path) -> None:
+    put(home, "one", "two\nlines of it", "three")
+    shown = qterm("memory", "list", "2,3").out
+    assert "lines of it" in shown
+    assert "one" not in shown.splitlines()[2]
+    assert qterm("memory", "list", "9").code == 1
+    assert qterm("memory", "delete", "1,3").code == 0
 
 
-def test_fifty_thousand_entries(qterm: Qterm, home: Path) -> None:
-    memory = put(home, *(f"[P{number % 3 + 1}] entry {number}" for number in range(50_000)))
-    assert qterm("memory", "plan").code == 2
-    assert qterm("memory", "apply", "--policy", "tags", "--yes").code == 0
-    left = entries(memory)
-    assert len(left) == 33_334
-    assert not any(text.startswith("[P3]") for text in left)
-    assert len(qterm("memory", "archive", "--json").json["removed"]) == 16_666
+def test_what_would_empty_a_file_is_said_before_it_is_asked(qterm: Qterm, home: Path) -> None:
+    put(home, "[P3] gone")
+    assert "--allow-empty" in qterm("memory", "plan").out
+    refused = qterm("memory", "apply", "--policy", "tags")
+    assert "empty" in refused.err
+    assert "--yes" not in refused.err
+
+
+def test_the_way_from_a_full_memory_to_tags(qterm: Qterm, home: Path) -> None:
+    put(home, "We always ask.", "[P2] tea")
+    for words in (["list"], ["plan"]):
+        assert "1 entry has no tag" in qterm("memory", *words).out
+
+
+def test_the_working_notes_are_in_what_q_is_told(qterm: Qterm, memory: Path, home: Path) -> None:
+    put(home, "[P3] 2026-11-30 · the parcel is late", store="WORKING")
+    assert "Working notes:\n- 2026-11-30 · the parcel is late" in qterm("context").out
+
+
+def test_the_doctor_says_that_a_file_is_over_its_limit(qterm: Qterm, home: Path) -> None:
+    put(home, "a" * 700, "b" * 700, store="USER")
+    checks = {each["id"]: each for each in qterm("doctor", "--json").json["checks"]}
+    assert checks["memory.user"]["state"] == "warn"
+    assert "adds nothing more" in checks["memory.user"]["sentence"]
+
+
+def test_the_next_step_does_what_was_shown(qterm: Qterm, memory: Path) -> None:
+    shown = qterm("memory", "plan", "--untick", "6,7").out
+    (line,) = [line for line in shown.splitlines() if "qterm memory apply" in line]
+    words = line[line.index("memory apply") :].split("   ")[0].split()
+    assert qterm(*words, "--yes").code == 0
+    assert len(entries(memory)) == len(FIRST_RUN["entries"]) - 1
+    assert FIRST_RUN["entries"][9]["text"] not in memory.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -246,8 +247,9 @@ async def test_stop_in_the_middle_of_a_tool(
 ) -> None:
     """Nothing is left in the process table, and the session goes on."""
     before = pids_below()
+    seconds = f"61.{os.getpid()}"  # nobody else's
     hermes_line.answers(
-        lambda request: Answer(("Waiting.",), tool=("terminal", {"command": "sleep 61"}))
+        lambda request: Answer(("Waiting.",), tool=("terminal", {"command": f"sleep {seconds}"}))
     )
     services = await start()
     task = await new_task(services, tmp_path)
@@ -255,7 +257,7 @@ async def test_stop_in_the_middle_of_a_tool(
 
     def sleeps() -> bool:
         out = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-        return any(line.split()[:2] == ["sleep", "61"] for line in out.stdout.splitlines())
+        return any(line.split()[:2] == ["sleep", seconds] for line in out.stdout.splitlines())
 
     async with asyncio.timeout(60):
         while not sleeps():

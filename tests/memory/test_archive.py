@@ -167,10 +167,12 @@ def test_torn_and_unknown_lines_are_skipped_and_counted(archive: Archive) -> Non
     assert {each.store for each in archive.backups()} == {MEMORY}, "a record stuck to a torn line"
     with archive.log.open("ab") as log:
         log.write(b'{"kind":"of-tomorrow","id":"zzzzzzzz"}\n\n\xff\xfe\n[]\n')
+        log.write(b'{"kind":"undone","write":"w","time":"2020-01-01T00:00:00"}\n')  # no zone
     keep(archive, planned("third"))
     assert [each.text for each in archive.removed()] == ["first", "second", "third"]
     found = archive.size()
-    assert (found.entries, found.unreadable) == (3, 4)
+    assert (found.entries, found.unreadable) == (3, 5)
+    assert archive.prune(datetime(2021, 1, 1, tzinfo=UTC)) == (0, 0, 0)
     assert archive.log.read_bytes().startswith(whole)
 
 

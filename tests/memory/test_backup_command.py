@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -43,6 +44,9 @@ def test_a_failure_shows_its_last_line() -> None:
 def test_a_failure_that_says_nothing_and_one_by_a_signal() -> None:
     assert "(exit code 1: it said nothing)" in str(run("raise SystemExit(1)"))
     assert "ended by SIGKILL" in str(run("import os; os.kill(os.getpid(), 9)"))
+    if hasattr(signal, "SIGRTMIN"):  # one without a name
+        code = "import os, signal; os.kill(os.getpid(), signal.SIGRTMIN + 2)"
+        assert f"ended by signal {signal.SIGRTMIN + 2}:" in str(run(code))
 
 
 @pytest.mark.parametrize("word", ["/not/there", "/", "a\0b", ""])

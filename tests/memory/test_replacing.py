@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -55,6 +56,27 @@ def test_a_new_file_is_private(file: Path) -> None:
     finally:
         os.umask(old)
     assert mode_of(file.with_name("USER.md")) == 0o600
+
+
+def test_file_and_folder_are_flushed_the_folder_last(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could bring the old file back, or none."""
+    steps: list[str] = []
+    fsync, move = os.fsync, os.replace
+
+    def flushed(handle: int) -> None:
+        steps.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def moved(old: Path, new: Path) -> None:
+        steps.append("move")
+        move(old, new)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", moved)
+    replacing.put(file, b"new")
+    assert steps == ["file", "move", "folder"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to own a file as another user")

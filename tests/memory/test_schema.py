@@ -70,7 +70,11 @@ def test_the_first_run_after_migrate() -> None:
         (typed("p2", PAST), Action.PRUNE, "p2: expired on 2026-11-29"),
         (typed("p3", SOON), Action.PRUNE, "p3: passing state"),
         (typed("p4"), Action.KEEP, "not typed, “priority” must be p1, p2 or p3: never pruned"),
-        ("[P3] tea", Action.KEEP, "tagged P3, not typed: never pruned here, migrate turns it"),
+        (
+            "[P3] tea",
+            Action.KEEP,
+            "tagged P3, not typed: never pruned here (`qterm memory migrate --to schema` types it)",
+        ),
         ("tea", Action.KEEP, "not typed: never pruned"),
     ],
 )

@@ -106,7 +106,7 @@ def plan(
             )
             continue
         ticked = ticks.of(memory.store, index, Action.MOVE)
-        reason = "P3: passing state, moves to WORKING.md"
+        reason = "P3: passing state"
         if entry in there:
             reason = "P3: in WORKING.md already, leaves MEMORY.md"
         elif ticked:

@@ -90,5 +90,6 @@ def _other(entry: str, why: str | None) -> str:
     if why is not None:
         return f"not typed, {why}: never pruned"
     if tag := tag_of(entry):
-        return f"tagged {tag}, not typed: never pruned here, migrate turns it"
+        how = "`qterm memory migrate --to schema` types it"
+        return f"tagged {tag}, not typed: never pruned here ({how})"
     return "not typed: never pruned"
