@@ -15,7 +15,7 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from qterm.hermes.way import (
     Approval,
@@ -352,6 +352,7 @@ async def working_live(pilot: Pilot[Any], on: Stage) -> None:
     live(on, *WORK, held=Replied)
     await pilot.press(*"Check the deploy once more.", "enter")
     await shows(pilot, on, "using terminal")
+    await shows(pilot, on, "stop Q")
     on.hands.pass_(4)
     await shows(pilot, on, "4 s · esc stops")
 
@@ -366,6 +367,9 @@ async def tools_folded(pilot: Pilot[Any], on: Stage) -> None:
     await working_live(pilot, on)
     on.way.gate.set()
     await shows(pilot, on, "4 tools")
+    await shows(pilot, on, "● ready")
+    await shows(pilot, on, "all 9 turns")
+    await until(pilot, lambda: "stop Q" not in screen_text(on.app))
 
 
 async def task_live(pilot: Pilot[Any], on: Stage) -> None:
@@ -373,6 +377,7 @@ async def task_live(pilot: Pilot[Any], on: Stage) -> None:
     live(on, *HEAD, *WORK, TextDelta("So far it looks well: "), held=Replied)
     await pilot.press(*"And now the writer.", "enter")
     await shows(pilot, on, "So far it looks well")
+    await shows(pilot, on, "stop Q")
     await shows(pilot, on, "Q is at work")
     on.hands.pass_(4)
     await shows(pilot, on, "4 s · esc stops")
@@ -392,11 +397,17 @@ async def task_palette(pilot: Pilot[Any], on: Stage) -> None:
 
 def asking(approval: Approval) -> Then:
     async def ask(pilot: Pilot[Any], on: Stage) -> None:
-        live(on, Asked(approval), held=Replied)
+        live(on, Asked(approval), held=Asked)
         await pilot.press(*"Clean up, then build.", "enter")
+        await shows(pilot, on, "stop Q")
+        on.way.held_before = Replied
+        on.way.gate.set()
+        on.way.gate.clear()
         await shows(pilot, on, "hermes asks before it acts")
         on.hands.pass_(12)
         await shows(pilot, on, "48 s left")
+        behind = home(on).feed.query_one("WorkingLine .turn--body", Static)
+        await until(pilot, lambda: "12 s" in str(behind.content))
 
     return ask
 
