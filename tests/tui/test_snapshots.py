@@ -416,7 +416,6 @@ async def always(pilot: Pilot[Any], on: Stage) -> None:
     await asking(COMMAND)(pilot, on)
     await pilot.press("a")
     await shows(pilot, on, "would write this pattern")
-    on.hands.pass_(1)
 
 
 async def asks_elsewhere(pilot: Pilot[Any], on: Stage) -> None:
