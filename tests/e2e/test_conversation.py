@@ -30,7 +30,9 @@ async def services(hermes_line: HermesLine, tmp_path: Path) -> AsyncIterator[Ser
         "QTERM_CONFIG": str(tmp_path / "config.toml"),
         "XDG_CACHE_HOME": str(hermes_line.cache),
     }
-    (tmp_path / "config.toml").write_text(f'[hermes]\ncommand = ["{hermes_line.program}"]\n')
+    (tmp_path / "config.toml").write_text(
+        f'[hermes]\ncommand = ["{hermes_line.program}"]\ntransport = "spawn"\n'
+    )
     opened = await open_services(load(environ=environ), environ=environ)
     yield opened
     await opened.close()

@@ -34,7 +34,9 @@ async def start(hermes_line: HermesLine, tmp_path: Path) -> AsyncIterator[Start]
         "QTERM_DATA_DIR": str(tmp_path / "data"),
         "QTERM_CONFIG": str(tmp_path / "config.toml"),
     }
-    (tmp_path / "config.toml").write_text(f'[hermes]\ncommand = ["{hermes_line.program}"]\n')
+    (tmp_path / "config.toml").write_text(
+        f'[hermes]\ncommand = ["{hermes_line.program}"]\ntransport = "spawn"\n'
+    )
     opened: list[Services] = []
 
     async def open_one() -> Services:
