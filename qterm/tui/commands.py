@@ -180,7 +180,7 @@ COMMANDS: tuple[Command, ...] = (
         Place.THREAD, "steps", available=lambda now: now.did,
     ),
     Command(
-        "session-mode", "f4", "session mode…", "Session mode…",
+        "session-mode", "f8", "session mode…", "Session mode…",
         "Choose how freely Q may edit files in this task's session.",
         Place.TASKS, "session_mode", available=lambda now: now.modes,
     ),

@@ -354,6 +354,30 @@ async def test_an_edit_asks_with_its_diff_until_the_mode_says_otherwise(live: Li
     assert file.read_text() == "one\n"
 
 
+async def test_what_denies_asks_nobody_and_takes_ordinary_edits(live: Live) -> None:
+    """Rule A1: as a spawned call does."""
+    denying = LiveWay(
+        lambda: live.line.place,
+        approvals=Approvals.DENY,
+        cache_dir=live.line.cache,
+        environ=live.line.environ(),
+        sessions=live.spawn,
+    )
+    try:
+        assert await denying.ready()
+        victim, file = live.cwd / "victim-denied", live.cwd / "edited.txt"
+        victim.mkdir()
+        live.line.answers(tool("terminal", command=f"rm -rf {victim}"))
+        assert isinstance(await live.task("remove it", by=denying), Replied)
+        assert victim.exists()
+        live.line.answers(tool("write_file", path=str(file), content="one\n"))
+        assert isinstance(await live.task("write it", by=denying), Replied)
+        assert file.read_text() == "one\n"
+        assert not live.seen(Asked)
+    finally:
+        await denying.close()
+
+
 # Stopping and dying
 
 

@@ -385,7 +385,7 @@ async def task_live(pilot: Pilot[Any], on: Stage) -> None:
 
 async def task_mode(pilot: Pilot[Any], on: Stage) -> None:
     await task_live(pilot, on)
-    await pilot.press("f4")
+    await pilot.press("f8")
     await shows(pilot, on, "How freely")
 
 

@@ -43,6 +43,9 @@ LARGEST = 16_000_000
 MOST_SESSIONS = 100
 """Sessions one process begins before another takes its place: it keeps them all in its memory."""
 
+_UNASKED_EDITS = "accept_edits"
+"""hermes's mode that takes edits in the workspace; sensitive places are still asked about."""
+
 STANDING = "hermes is kept running, and answers at once."
 _TOO_LARGE = "This message is too large: shorten it, or put it in a file and name the file."
 
@@ -190,6 +193,12 @@ class LiveWay:
         """`bypass` is for home turns, which are then spawned: what comes here may be asked."""
         return Approvals.DENY if self._approvals is Approvals.DENY else Approvals.ASK
 
+    def _mode(self, session: str) -> str | None:
+        """The mode a session is to be in: the operator's choice; where qterm denies, the one in
+        which hermes does not ask about ordinary edits, as a spawned call does not (rule A1)."""
+        default = _UNASKED_EDITS if self._approvals is Approvals.DENY else None
+        return self._modes.get(session, default)
+
     async def _run(self, turn: RunningTurn) -> None:
         timer, key = None, turn.request.key
         if turn.request.timeout is not None:
@@ -250,7 +259,7 @@ class LiveWay:
             peer,
             asking,
             read=self._sessions.read_session,
-            mode=self._modes.get,
+            mode=self._mode,
             is_closing=lambda: self._closed,
         )
         try:

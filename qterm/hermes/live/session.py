@@ -106,7 +106,8 @@ class LiveTurn:
                 return None
             self.home.freshness.forget(session)
         held, mode = peer.held[session], self.mode(session)
-        if mode is not None and held.modes is not None and held.modes.current != mode:
+        known = {each.id for each in held.modes.modes} if held.modes is not None else set()
+        if held.modes is not None and mode in known and held.modes.current != mode:
             await peer.set_mode(session, mode)
         return session
 
