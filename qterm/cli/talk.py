@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from qterm.conversation import Conversation
     from qterm.events import Event, Finished
     from qterm.frame import ChatFrame
-    from qterm.hermes.way import Approval
-    from qterm.model import Turn
     from qterm.services import Services
 
 
@@ -123,8 +121,7 @@ async def _send(
     approve: str | None = None,
 ) -> int:
     from qterm.conversation import SendError
-    from qterm.events import Accepted, Finished, Meanwhile, NotStored, ReplyText, TakenBack
-    from qterm.hermes.way import Asked
+    from qterm.events import Accepted, Finished, NotStored, ReplyText, TakenBack
 
     talk = _Talk(services.conversation, frame.task_id, prints=not as_json)
     code: int | None = None
@@ -132,13 +129,12 @@ async def _send(
         try:
             async for event in services.conversation.send(frame, again_of=again_of):
                 talk.tell(event)
+                await _asked(services, event, approve)
                 match event:
                     case Accepted(turn):
                         talk.accepted(turn.id)
                     case ReplyText(delta=delta) if not as_json:
                         talk.stream(delta)
-                    case Meanwhile(turn=turn, what=Asked(approval)):
-                        await _answer(services, turn, approval, approve)
                     case NotStored(text=words, reason=reason):
                         talk.clear()
                         if words:
@@ -169,18 +165,27 @@ async def _send(
     return code
 
 
-async def _answer(services: Services, turn: Turn, approval: Approval, approve: str | None) -> None:
+async def _asked(services: Services, event: Event, approve: str | None) -> None:
     """Answer hermes's request: denied, unless `--approve` says otherwise (rule A1)."""
-    from qterm.hermes.way import Answer
+    from qterm.events import Began, Meanwhile
+    from qterm.hermes.way import Answer, Asked, Transport
 
-    answer = Answer(approve) if approve else Answer.DENY
-    if answer not in approval.answers:
-        answer = Answer.ONCE if approve and Answer.ONCE in approval.answers else Answer.DENY
-    said = "Denied" if answer is Answer.DENY else f"Allowed ({answer.value})"
-    hint = " `--approve once` allows it." if answer is Answer.DENY else ""
-    why = f" ({safe_line(approval.why)})" if approval.why else ""
-    show.diagnostic(f"{said}: {safe_line(approval.what)}{why}.{hint}")
-    await services.conversation.answer(turn.id, approval.id, answer)
+    match event:
+        case Began(transport=Transport.SPAWN) if approve:
+            show.diagnostic(
+                "There is nothing to approve: hermes is started for this turn, and refuses what is "
+                "dangerous."
+            )
+        case Meanwhile(turn=turn, what=Asked(approval)):
+            answer = Answer(approve) if approve else Answer.DENY
+            if answer not in approval.answers:
+                can_once = approve is not None and Answer.ONCE in approval.answers
+                answer = Answer.ONCE if can_once else Answer.DENY
+            said = "Denied" if answer is Answer.DENY else f"Allowed ({answer.value})"
+            hint = " `--approve once` allows it." if answer is Answer.DENY else ""
+            why = f" ({safe_line(approval.why)})" if approval.why else ""
+            show.diagnostic(f"{said}: {safe_line(approval.what)}{why}.{hint}")
+            await services.conversation.answer(turn.id, approval.id, answer)
 
 
 def _report(services: Services, end: Finished, talk: _Talk, *, as_json: bool) -> int:

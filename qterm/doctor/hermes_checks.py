@@ -11,12 +11,13 @@ from pathlib import Path
 
 from qterm.doctor.check import Check, State
 from qterm.doctor.far_checks import far_checks
-from qterm.hermes.capabilities import probe
+from qterm.hermes.capabilities import acp_check, probe
 from qterm.hermes.locate import INSTALL, PACKAGE, HermesNotFound, HermesPlace, locate
 from qterm.hermes.model_state import ModelState, model_reachable, model_state
 from qterm.hermes.place import Capabilities, HermesUnusable
 from qterm.hermes.remote import is_ssh
-from qterm.model import Approvals
+from qterm.hermes.way import Transport
+from qterm.model import Approvals, TransportChoice
 from qterm.settings.load import Loaded
 
 
@@ -35,8 +36,55 @@ async def hermes_checks(loaded: Loaded, *, environ: Mapping[str, str], python: s
         abilities = await _abilities(place, environ)
         return [_found(place), *abilities, approvals, *far_checks(place.remote, place.home_by)]
     state = await asyncio.to_thread(model_state, place.home, environ)
-    abilities, reachable = await asyncio.gather(_abilities(place, environ), _reachable(state))
-    return [_found(place), *abilities, approvals, _home(place), _model(state, place), reachable]
+    abilities, is_live, reachable = await asyncio.gather(
+        _abilities(place, environ), _can_be_kept_running(place, environ), _reachable(state)
+    )
+    transport = transport_check(loaded, is_live)
+    approvals = _approvals(loaded, is_live=transport.details["transport"] == Transport.LIVE)
+    return [
+        _found(place),
+        *abilities,
+        transport,
+        approvals,
+        _home(place),
+        _model(state, place),
+        reachable,
+    ]
+
+
+async def _can_be_kept_running(place: HermesPlace, environ: Mapping[str, str]) -> bool:
+    """What `hermes acp --check` says; the asking leaves nothing behind."""
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix="qterm-doctor-", ignore_cleanup_errors=True
+        ) as folder:
+            return await acp_check(place, environ, Path(folder))
+    except (HermesUnusable, OSError):
+        return False
+
+
+def transport_check(loaded: Loaded, is_live: bool) -> Check:
+    """Which way turns take: a hermes that is kept running, or one started for each turn."""
+    title, choice = "transport", loaded.settings.hermes.transport
+    details = {"set": choice.value, "can_be_live": is_live}
+    if choice is TransportChoice.SPAWN:
+        sentence = 'hermes is started for each turn: hermes.transport is "spawn".'
+        details["transport"] = Transport.SPAWN.value
+        return Check("hermes.transport", title, State.INFO, sentence, details=details)
+    if is_live:
+        sentence = "hermes is kept running, and answers at once (`hermes acp --check` says it can)."
+        details["transport"] = Transport.LIVE.value
+        return Check("hermes.transport", title, State.OK, sentence, details=details)
+    details["transport"] = Transport.SPAWN.value
+    sentence = (
+        "hermes can't be kept running (`hermes acp --check`), so it is started for each turn."
+    )
+    mend = f"For quicker answers install its extra: `{INSTALL}`."
+    state = State.FAIL if choice is TransportChoice.LIVE else State.WARN
+    if state is State.FAIL:
+        sentence = 'hermes can\'t be kept running, and hermes.transport is "live".'
+        mend = f'{mend} Or set hermes.transport to "auto".'
+    return Check("hermes.transport", title, state, sentence, mend, details)
 
 
 def _found(place: HermesPlace) -> Check:
@@ -114,7 +162,7 @@ def _how_texts_go(known: Capabilities, place: HermesPlace) -> Check:
     )
 
 
-def _approvals(loaded: Loaded) -> Check:
+def _approvals(loaded: Loaded, *, is_live: bool = False) -> Check:
     """What hermes may do unasked (rule A1)."""
     asked = loaded.settings.hermes.approvals
     title, name = "approvals", "hermes.approvals"
@@ -138,13 +186,16 @@ def _approvals(loaded: Loaded) -> Check:
             f'Set {name} to "deny".',
             details,
         )
+    if asked is Approvals.ASK and is_live:
+        sentence = "hermes asks you before it runs a dangerous command or edits a file."
+        return Check("approvals", title, State.OK, sentence, details=details)
     if asked is Approvals.ASK:
         details["in_force"] = Approvals.DENY.value
         return Check(
             "approvals",
             title,
             State.INFO,
-            "hermes can't ask in the way qterm calls it, so dangerous commands are refused.",
+            "hermes can't ask where each turn starts it, so dangerous commands are refused.",
             details=details,
         )
     return Check(

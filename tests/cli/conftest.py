@@ -70,7 +70,7 @@ def qterm(
 def stage(tmp_path: Path) -> Iterator[Stage]:
     hermes = FakeHermes(tmp_path / "fake")
     (tmp_path / "config.toml").write_text(
-        f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\n'
+        f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\ntransport = "spawn"\n'
     )
     made = Stage(tmp_path, hermes)
     yield made

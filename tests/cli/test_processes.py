@@ -186,7 +186,10 @@ def test_ask_and_bypass_are_said(stage: Stage) -> None:
     config = stage.folder / "config.toml"
     before = config.read_text()
     config.write_text(before + 'approvals = "ask"\n')
-    assert b'"ask" acts as "deny"' in stage.run("send", "hello").stderr
+    assert stage.run("send", "hello").stderr == b""
+    said = stage.run("send", "--approve", "once", "hello")
+    assert said.returncode == 0
+    assert b"nothing to approve" in said.stderr
     config.write_text(before + 'approvals = "bypass"\n')
     stage.hermes.turns = [[["usage", {"completed": True, "failed": False}], ["out", "Hi.\n"]]]
     stage.hermes.write()

@@ -26,6 +26,7 @@ NEWER = Path(__file__).parents[2] / ".venv-newer" / "bin" / "hermes"
 FAKE = """#!/bin/sh
 case "$*" in
   *--version*) echo "Hermes Agent v0.30.0" ;;
+  acp*) exit {acp} ;;
   *) echo "  --query TEXT  --quiet  --oneshot --usage-file  {more}" ;;
 esac
 """
@@ -44,7 +45,7 @@ class Patient:
         self.config = folder / "config.toml"
         self.config.write_text("")
         self.hermes = folder / "hermes"
-        self.fake(FAKE.format(more="--query-file --format stream-json"))
+        self.fake(FAKE.format(more="--query-file --format stream-json", acp=0))
 
     def fake(self, script: str) -> None:
         self.hermes.write_text(script)
@@ -141,7 +142,7 @@ async def test_a_hermes_that_cannot_be_talked_with(patient: Patient) -> None:
 
 
 async def test_texts_in_the_argument_list_are_told(patient: Patient) -> None:
-    patient.fake(FAKE.format(more=""))
+    patient.fake(FAKE.format(more="", acp=0))
     check = (await patient.look())["hermes.abilities"]
     assert check.state == "warn"
     assert "argument list" in check.sentence
@@ -164,7 +165,7 @@ async def test_the_real_ones(patient: Patient, hermes: Path, version: str, state
 
 @pytest.mark.parametrize(
     ("value", "state", "in_force"),
-    [("deny", "ok", "deny"), ("ask", "info", "deny"), ("bypass", "warn", "bypass")],
+    [("deny", "ok", "deny"), ("ask", "ok", "ask"), ("bypass", "warn", "bypass")],
 )
 async def test_what_hermes_may_do_unasked(
     patient: Patient, value: str, state: str, in_force: str
@@ -172,6 +173,28 @@ async def test_what_hermes_may_do_unasked(
     check = (await patient.look(QTERM_HERMES_APPROVALS=value))["approvals"]
     assert check.state == state
     assert check.details == {"set": value, "in_force": in_force}
+
+
+@pytest.mark.parametrize(
+    ("choice", "acp", "state", "transport"),
+    [
+        ("auto", 0, "ok", "live"),
+        ("auto", 1, "warn", "spawn"),
+        ("live", 0, "ok", "live"),
+        ("live", 1, "fail", "spawn"),
+        ("spawn", 0, "info", "spawn"),
+    ],
+)
+async def test_how_hermes_is_reached(
+    patient: Patient, choice: str, acp: int, state: str, transport: str
+) -> None:
+    patient.fake(FAKE.format(more="", acp=acp))
+    found = await patient.look(QTERM_HERMES_TRANSPORT=choice)
+    check = found["hermes.transport"]
+    assert (check.state, check.details["transport"]) == (state, transport)
+    assert bool(check.mend) == (state in {"warn", "fail"})
+    in_force = "ask" if transport == "live" else "deny"
+    assert found["approvals"].details["in_force"] == in_force
 
 
 async def test_a_hermes_on_another_machine(patient: Patient) -> None:

@@ -33,7 +33,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def environ(tmp_path: Path) -> dict[str, str]:
     hermes = FakeHermes(tmp_path / "fake")
     config = tmp_path / "config.toml"
-    config.write_text(f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\n')
+    config.write_text(
+        f'[hermes]\ncommand = ["{hermes.program}"]\nhome = "{hermes.home}"\ntransport = "spawn"\n'
+    )
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
