@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from qterm.hermes.way import (
     Answer,
@@ -46,6 +47,7 @@ class ScriptedWay:
     transport: Transport = Transport.SPAWN
     approvals: Approvals = Approvals.DENY
     warmed: int = 0
+    warmed_in: list[Path | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -102,8 +104,9 @@ class ScriptedWay:
     async def standing(self) -> Standing:
         return Standing(self.transport, "It is scripted.")
 
-    def warm(self) -> None:
+    def warm(self, folder: Path | None = None) -> None:
         self.warmed += 1
+        self.warmed_in.append(folder)
 
     async def stop(self, key: str) -> None:
         if key in self.stops:  # as the real one: what it does not know, it can't end

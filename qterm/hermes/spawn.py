@@ -161,7 +161,7 @@ class SpawnWay:
         """hermes is started for each turn."""
         return Standing(Transport.SPAWN, "hermes is started for each turn.")
 
-    def warm(self) -> None:
+    def warm(self, folder: Path | None = None) -> None:
         """There is nothing to keep warm."""
 
     async def stop(self, key: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qterm.hermes.argv import Call
@@ -57,7 +58,7 @@ class ChosenWay:
         self._live: LiveWay | None = None
         self._running: dict[str, HermesWay] = {}
         self._picking: dict[str, asyncio.Event] = {}
-        self._warming: asyncio.Task[object] | None = None
+        self._warming: set[asyncio.Task[None]] = set()
         self._closed = False
 
     # -- which way ------------------------------------------------------------------------------
@@ -166,15 +167,17 @@ class ChosenWay:
         """Set a session's mode; only a live hermes takes one."""
         return self._live is not None and await self._live.set_mode(session, mode)
 
-    def warm(self) -> None:
-        """Start hermes in the background, where a turn would take it."""
-        if self._warming is None and not self._closed:
-            self._warming = asyncio.create_task(self._warm())
+    def warm(self, folder: Path | None = None) -> None:
+        """Start hermes in the background, where a turn would take it; in a task's `folder` too."""
+        if not self._closed:
+            task = asyncio.create_task(self._warm(folder))
+            self._warming.add(task)
+            task.add_done_callback(self._warming.discard)
 
-    async def _warm(self) -> None:
+    async def _warm(self, folder: Path | None) -> None:
         try:
             if not await asyncio.to_thread(self._why_not, is_task=True):
-                self.live.warm()
+                self.live.warm(folder)
         except Exception:
             log.exception("hermes could not be started ahead")
 
@@ -190,9 +193,9 @@ class ChosenWay:
         self._closed = True
         for stopping in self._picking.values():
             stopping.set()
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        for task in self._warming:
+            task.cancel()
+        await asyncio.gather(*self._warming, return_exceptions=True)
         await asyncio.gather(
             self.spawn.close(), *([self._live.close()] if self._live is not None else [])
         )

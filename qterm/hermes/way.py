@@ -361,8 +361,12 @@ class HermesWay(Protocol):
         """Which transport the next turn takes. Never raises; may start a short look at hermes."""
         ...
 
-    def warm(self) -> None:
-        """Begin in the background whatever makes the next turn quick; returns at once."""
+    def warm(self, folder: Path | None = None) -> None:
+        """Begin in the background whatever makes the next turn quick; returns at once.
+
+        `folder` is a task's whose first message is about to be written: hermes reads what it finds
+        where it was started.
+        """
         ...
 
     async def stop(self, key: str) -> None:

@@ -528,6 +528,14 @@ async def test_hermes_is_started_ahead_once_the_screen_is_there(tmp_path: Path) 
         assert on.way.warmed == 0
 
 
+async def test_a_new_tasks_folder_is_warmed_while_its_first_message_is_written(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path) as on, on.shown() as pilot:
+        await pilot.press("f3", "ctrl+n", *"Ship it", "enter")
+        await until(pilot, lambda: Path.cwd() in on.way.warmed_in)
+
+
 async def test_home_has_plan_and_usage_in_the_title_line_if_there_is_room(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, on.shown() as pilot:
         steps = (PlanStep("look", "completed"), PlanStep("write the reader", "in_progress"))

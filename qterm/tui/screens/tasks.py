@@ -201,6 +201,8 @@ class TasksScreen(ThreadScreen):
         self.choose(event.task.id)
         self.composer.focus()
         self.app.desk.read_tasks()
+        if not self.services.is_far:  # while the first message is being written
+            self.services.way.warm(Path(event.task.cwd))
 
     def action_rename_task(self) -> None:
         """Ask for another title."""
