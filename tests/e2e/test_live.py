@@ -46,6 +46,7 @@ from tests.hermes.fakes import pids_below
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BOUND = 60.0
+SLEEP = f"61.{os.getpid()}"  # nobody else's
 HI = model.Answer()
 
 
@@ -396,7 +397,7 @@ async def test_stopping_while_it_speaks(live: Live) -> None:
 
 
 async def test_stopping_in_a_running_tool_leaves_nothing(live: Live) -> None:
-    live.line.answers(tool("terminal", command="sleep 61.25"))
+    live.line.answers(tool("terminal", command=f"sleep {SLEEP}"))
     on = live.stopping(ToolSeen, 1.0)
     ended = []
 
@@ -436,6 +437,24 @@ async def test_a_process_that_is_killed_is_replaced(live: Live) -> None:
     assert live.users()[-1].endswith("and now") and len(live.line.server.turns) == 1
 
 
+async def test_a_process_that_is_killed_in_a_tool_leaves_no_tool(live: Live) -> None:
+    """Sending again would run it twice."""
+    live.line.answers(tool("terminal", command=f"sleep {SLEEP}"))
+
+    async def kill(event: HermesEvent) -> None:
+        if isinstance(event, ToolSeen) and not event.is_over:
+            while not sleeping():
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(1.5)  # a tool that has just begun is not noted yet
+            for peer in live.way._homes.peers:
+                if peer.on_update is not None:
+                    os.kill(peer.child.pid, signal.SIGKILL)
+
+    outcome = await live.task("sleep", on=kill)
+    assert isinstance(outcome, Failed) and outcome.kind is FailureKind.CRASHED
+    assert not sleeping()
+
+
 async def test_two_threads_at_once_do_not_mix(live: Live) -> None:
     def script(request: dict[str, Any]) -> model.Answer:
         last = model.user_text(request)
@@ -461,9 +480,9 @@ def begins(texts: list[str], *words: str) -> bool:
 
 
 def sleeping() -> list[int]:
-    """The `sleep 61.25` of hermes's tool: in a session of its own, it can be anybody's child."""
+    """The `sleep` of hermes's tool: in a session of its own, it can be anybody's child."""
     return [
         process.pid
         for process in psutil.process_iter(["cmdline"])
-        if process.info["cmdline"] == ["sleep", "61.25"]
+        if process.info["cmdline"] == ["sleep", SLEEP]
     ]

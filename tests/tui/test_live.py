@@ -73,7 +73,18 @@ async def asked(pilot: Pilot[Any], on: Stage) -> ApprovalPanel:
     await until(pilot, lambda: isinstance(on.app.screen, ApprovalPanel))
     assert isinstance(on.app.screen, ApprovalPanel)
     await shows(pilot, on, "hermes asks before it acts")
-    return on.app.screen
+    panel = on.app.screen
+    assert isinstance(panel, ApprovalPanel)
+    await until(pilot, lambda: panel.is_drawn)
+    return panel
+
+
+async def always_asked(pilot: Pilot[Any], on: Stage) -> None:
+    """Wait for the second question."""
+    await until(
+        pilot,
+        lambda: isinstance(on.app.screen, AlwaysQuestion) and on.app.screen.is_drawn,
+    )
 
 
 async def a_task(on: Stage, title: str = "Ship the importer") -> Task:
@@ -144,6 +155,7 @@ async def test_a_click_opens_one_line_and_closes_it(tmp_path: Path) -> None:
 
         await click("done    two")
         await shows(pilot, on, "second result")
+        assert on.app.focused is home(on).composer  # in the feed letters are commands
         assert "first result" not in screen_text(on.app)
         await click("done    two")
         await until(pilot, lambda: "second result" not in screen_text(on.app))
@@ -173,8 +185,8 @@ async def test_odd_words_from_hermes_are_shown_safely_everywhere(tmp_path: Path)
             assert "[/] [P1]" in shown
             assert "␛]52;c;aGk=␇" in shown  # a request hides nothing
             on.hands.pass_(1)
-            await pilot.press("a")
-            await until(pilot, lambda: isinstance(on.app.screen, AlwaysQuestion))
+            await pilot.press("tab", "tab", "tab", "enter")
+            await always_asked(pilot, on)
             await pilot.press("escape", "escape")
             await until(pilot, lambda: on.app.screen is on.app.tasks)
             await pilot.press("ctrl+r")
@@ -253,11 +265,11 @@ async def test_a_reader_further_up_is_not_moved_by_what_q_does(tmp_path: Path) -
     [
         (["enter"], Answer.DENY),
         (["escape"], Answer.DENY),
-        (["d"], Answer.DENY),
-        (["o"], Answer.ONCE),
-        (["right", "enter"], Answer.ONCE),
-        (["s"], Answer.SESSION),
-        (["a", "PAUSE", "y"], Answer.ALWAYS),
+        (["enter"], Answer.DENY),
+        (["tab", "enter"], Answer.ONCE),
+        (["tab", "tab", "shift+tab", "enter"], Answer.ONCE),
+        (["tab", "tab", "enter"], Answer.SESSION),
+        (["tab", "tab", "tab", "enter", "PAUSE", "tab", "enter"], Answer.ALWAYS),
     ],
 )
 async def test_a_request_is_answered(tmp_path: Path, keys: list[str], answer: Answer) -> None:
@@ -271,7 +283,7 @@ async def test_a_request_is_answered(tmp_path: Path, keys: list[str], answer: An
         on.hands.pass_(QUIET_SECONDS)
         for key in keys:
             if key == "PAUSE":
-                await until(pilot, lambda: isinstance(on.app.screen, AlwaysQuestion))
+                await always_asked(pilot, on)
                 on.hands.pass_(QUIET_SECONDS)
             else:
                 await pilot.press(key)
@@ -300,6 +312,41 @@ async def test_a_fast_typist_allows_nothing(tmp_path: Path) -> None:
         await pilot.press("escape")
         await until(pilot, lambda: on.way.answers)
         assert on.way.answers[0][2] is Answer.DENY
+
+
+@pytest.mark.parametrize("words", ["or ask", "so as a yes o", "os", "always do it"])
+async def test_a_slow_typist_allows_nothing(tmp_path: Path, words: str) -> None:
+    """However long the pauses between the words are, and with enter at the end."""
+    async with stage(tmp_path) as on, on.shown() as pilot:
+        live(on, Asked(COMMAND))
+        panel = await asked(pilot, on)
+        for key in [*words, "right", *words, "tab", *words]:
+            on.hands.pass_(QUIET_SECONDS * 2)
+            await pilot.press("space" if key == " " else key)
+            assert on.app.screen is panel
+        await pilot.press("enter")  # right behind the last word
+        assert on.way.answers == []
+        focused = on.app.focused
+        assert focused is not None
+        assert focused.id == "deny"
+
+
+async def test_what_was_pressed_before_the_question_was_drawn_answers_nothing(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path) as on, on.shown() as pilot:
+        live(on, Asked(COMMAND))
+        panel = await asked(pilot, on)
+        panel.is_drawn = False
+        on.hands.pass_(10)
+        await pilot.press("tab", "enter")
+        assert on.way.answers == []
+        panel.drawn()
+        await pilot.press("tab", "enter")  # its pause begins now
+        assert on.way.answers == []
+        on.hands.pass_(QUIET_SECONDS)
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: on.way.answers)
 
 
 async def test_an_early_click_allows_nothing(tmp_path: Path) -> None:
@@ -331,13 +378,13 @@ async def test_always_asks_once_more_with_the_pattern_and_no_in_focus(tmp_path: 
         live(on, Asked(COMMAND))
         panel = await asked(pilot, on)
         on.hands.pass_(QUIET_SECONDS)
-        await pilot.press("a")
-        await until(pilot, lambda: isinstance(on.app.screen, AlwaysQuestion))
+        await pilot.press("tab", "tab", "tab", "enter")
+        await always_asked(pilot, on)
         assert "recursive delete" in screen_text(on.app)
         focused = on.app.focused
         assert focused is not None
         assert focused.id == "no"
-        await pilot.press("y", "enter")  # too soon
+        await pilot.press("tab", "enter")  # too soon
         await pilot.pause()
         assert isinstance(on.app.screen, AlwaysQuestion)
         on.hands.pass_(QUIET_SECONDS)
@@ -355,10 +402,10 @@ async def test_only_what_hermes_takes_is_offered(tmp_path: Path) -> None:
         assert "-rows = []" in shown
         assert "+rows = [1]" in shown
         on.hands.pass_(QUIET_SECONDS)
-        await pilot.press("s", "a")
-        await pilot.pause()
-        assert on.app.screen is panel
-        assert on.way.answers == []
+        await pilot.press("tab", "tab", "enter")  # once round: there is nothing else
+        await until(pilot, lambda: on.way.answers)
+        assert on.way.answers[0][2] is Answer.DENY
+        assert on.app.screen is not panel
 
 
 async def test_the_seconds_go_down_and_hermes_denies_itself(tmp_path: Path) -> None:
@@ -380,8 +427,8 @@ async def test_a_request_that_is_over_takes_the_second_question_with_it(tmp_path
         live(on, Asked(COMMAND), AskedNoMore("a1", None), held=AskedNoMore)
         await asked(pilot, on)
         on.hands.pass_(1)
-        await pilot.press("a")
-        await until(pilot, lambda: isinstance(on.app.screen, AlwaysQuestion))
+        await pilot.press("tab", "tab", "tab", "enter")
+        await always_asked(pilot, on)
         on.way.gate.set()
         await until(pilot, lambda: on.app.screen is home(on))
         assert on.way.answers == []
@@ -411,10 +458,10 @@ async def test_requests_come_one_after_the_other(tmp_path: Path) -> None:
         panel = await asked(pilot, on)
         await shows(pilot, on, "1 more request waits")
         on.hands.pass_(1)
-        await pilot.press("o")
+        await pilot.press("tab", "enter")
         await shows(pilot, on, "rm two")
         assert on.app.screen is not panel
-        await pilot.press("o", "o")  # meant for the first one
+        await pilot.press("tab", "enter")  # meant for the first one
         await pilot.pause()
         on.hands.pass_(1)
         await pilot.press("escape")

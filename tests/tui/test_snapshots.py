@@ -414,7 +414,7 @@ def asking(approval: Approval) -> Then:
 
 async def always(pilot: Pilot[Any], on: Stage) -> None:
     await asking(COMMAND)(pilot, on)
-    await pilot.press("a")
+    await pilot.press("tab", "tab", "tab", "enter")
     await shows(pilot, on, "would write this pattern")
 
 

@@ -113,6 +113,10 @@ class Answer:
         if not said.strip():
             detail = failures.excerpt("", errors)
             return Failed(FailureKind.CRASHED, _BROKE_OFF, detail, self.session)
+        if not partial and self._shown and failures.explain(1, said, "")[0] is FailureKind.PROVIDER:
+            # What was shown long ago are Q's own words, and no error.
+            detail = failures.excerpt("", errors)
+            return Failed(FailureKind.PROVIDER, failures.BROKE_OFF, detail, self.session, said)
         kind, reason = failures.explain(1, said, "")
         return Failed(kind, reason, failures.excerpt(said, ""), self.session, partial)
 

@@ -43,6 +43,9 @@ CANNOT_OPEN = (
     'or set hermes.transport to "spawn".'
 )
 
+NOTE_SECONDS = 1.0
+"""How often the running tools of a turn are noted."""
+
 
 @dataclass(slots=True)
 class LiveTurn:
@@ -157,6 +160,7 @@ class LiveTurn:
         peer.on_update, peer.on_request = told, self.asking.ask
         text = request.prompt if request.is_command else as_text(request.prompt, held.commands)
         prompting = asyncio.ensure_future(peer.prompt(session, text))
+        noting = asyncio.create_task(self._note_tools())
         try:
             ended = await self.turn.unless_halted(asyncio.shield(prompting))
             outcome = answer.outcome(ended, peer.errors.text, is_command=request.is_command)
@@ -164,6 +168,9 @@ class LiveTurn:
             return await self._halted(session, answer, prompting)
         except WireClosed:
             answer.release()
+            await peer.end(
+                CLOSING
+            )  # a tool of its own outlives it, and sending again runs it twice
             return self._ended(session, answer.partial)
         except Refused as error:
             answer.release()
@@ -172,6 +179,7 @@ class LiveTurn:
             kind = FailureKind.CRASHED
             return Failed(kind, failures.BROKE_OFF, detail, session, answer.partial)
         finally:
+            noting.cancel()
             self.asking.end()
             peer.on_update = peer.on_request = None
         if isinstance(outcome, Failed):
@@ -179,6 +187,12 @@ class LiveTurn:
             if outcome.detail.startswith(QUEUED):  # it waits for a turn that never ends
                 self.home.pool.let_go(peer, CLOSING)
         return outcome
+
+    async def _note_tools(self) -> None:
+        """Know what the process has started, for when it dies and they can't be found any more."""
+        while True:
+            await asyncio.sleep(NOTE_SECONDS)
+            await asyncio.to_thread(self.peer.child.note_descendants)
 
     def _ended(self, session: str | None, partial: str = "") -> Failed:
         """The process has ended; another takes its place."""

@@ -23,7 +23,7 @@ from qterm.tui.requests import Request
 from qterm.tui.step_words import diff_lines
 
 QUIET_SECONDS = 0.6
-"""A key counts once none came for so long since the panel opened: nobody types that slowly."""
+"""Tab and enter count once nothing came for so long since the question was drawn."""
 
 SHOWN_CHARS = 100_000
 """The most code points of a command that the panel draws; it says so where there are more."""
@@ -49,46 +49,55 @@ Result = TypeVar("Result")
 
 
 class Guarded(ModalScreen[Result], Generic[Result]):
-    """A question that opens while somebody may be typing: escape counts at once, the rest waits.
+    """A question that opens while somebody may be typing (rule A2).
 
-    `clock` gives seconds that never go back.
+    Escape is the safe answer, at once. Every other answer takes two keys that nobody types in a
+    message, tab and then enter, and these count only after a pause that began when the question
+    was drawn. Whatever else is typed puts the focus back on the safe answer and begins the pause
+    anew. `clock` gives seconds that never go back.
     """
 
-    KEYS: ClassVar[dict[str, str]] = {}
-    """The letters that answer, with the id of the button each one stands for."""
+    SAFE: ClassVar[str] = ""
+    """The id of the safe answer's button."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self.clock = clock
         self._since = clock()
-        self._is_armed = False
+        self._is_armed = self.is_drawn = False
 
     @property
     def is_armed(self) -> bool:
         """Whether keys count."""
-        if not self._is_armed and self.clock() - self._since >= QUIET_SECONDS:
+        is_quiet = self.clock() - self._since >= QUIET_SECONDS
+        if not self._is_armed and self.is_drawn and is_quiet:
             self._is_armed = True
         return self._is_armed
 
+    def drawn(self) -> None:
+        """The question can be read from now on: what was pressed before was meant for else."""
+        self.is_drawn = True
+        self.disarm()
+
     def disarm(self) -> None:
-        """Keys count only after another pause."""
+        """Keys count only after another pause, and the safe answer is chosen."""
         self._since, self._is_armed = self.clock(), False
+        for button in self.query(f"#{self.SAFE}").results(Button):
+            button.focus()
 
     def on_key(self, event: Key) -> None:
         """Take the keys before any binding does: also enter on a button, and the scrolling."""
         if event.key == "escape":
             event.stop()
             self.escaped()
-        elif not self.is_armed:
+        elif event.key in {"up", "down", "pageup", "pagedown"}:
+            return
+        elif event.key not in {"tab", "shift+tab", "enter"} or not self.is_armed:
             event.stop()
-            self._since = self.clock()
-        elif (button_id := self.KEYS.get(event.key)) is not None:
+            self.disarm()
+        elif event.key != "enter":
             event.stop()
-            for button in self.query(f"#{button_id}").results(Button):
-                self.pressed(str(button.id))
-        elif event.key in {"left", "right"}:
-            event.stop()
-            step = self.focus_next if event.key == "right" else self.focus_previous
+            step = self.focus_next if event.key == "tab" else self.focus_previous
             step(Button)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -112,7 +121,7 @@ class ApprovalPanel(Guarded[Answer | None]):
     `thread` is where it belongs, in words; `more` says how many wait behind it.
     """
 
-    KEYS: ClassVar = {"d": "deny", "o": "once", "s": "session", "a": "always"}
+    SAFE = "deny"
     BINDINGS: ClassVar = [
         ("up", "read(-1)", "Up"),
         ("down", "read(1)", "Down"),
@@ -187,16 +196,17 @@ class ApprovalPanel(Guarded[Answer | None]):
         answers = self.approval.answers
         yield Button(Content("Deny (esc)"), id="deny", compact=True)
         if Answer.ONCE in answers:
-            yield Button(Content("Allow once (o)"), id="once", compact=True)
+            yield Button(Content("Allow once"), id="once", compact=True)
         if Answer.SESSION in answers:
-            yield Button(Content("For this session (s)"), id="session", compact=True)
+            yield Button(Content("For this session"), id="session", compact=True)
         if Answer.ALWAYS in answers:
-            yield Button(Content("Always… (a)"), id="always", variant="error", compact=True)
+            yield Button(Content("Always…"), id="always", variant="error", compact=True)
 
     def on_mount(self) -> None:
         """The safe answer has the focus; the seconds go on."""
         self.query_one("#deny", Button).focus()
         self.call_after_refresh(self._fit)
+        self.call_after_refresh(self.drawn)
         self.set_interval(0.25, self._tick)
 
     def on_screen_resume(self) -> None:
@@ -238,6 +248,7 @@ class ApprovalPanel(Guarded[Answer | None]):
         if more := self._more():
             words = "1 more request waits" if more == 1 else f"{more} more requests wait"
             parts.append(Content.styled(words, "$text-warning"))
+        parts.append(Content.styled("tab and enter answer", _DIM))
         return Content.styled(" · ", _DIM).join(parts)
 
     def over(self) -> None:
@@ -280,7 +291,7 @@ class ApprovalPanel(Guarded[Answer | None]):
 class AlwaysQuestion(Guarded[bool]):
     """What “always” means: hermes writes a whole pattern into its config. The focus is on no."""
 
-    KEYS: ClassVar = {"n": "no", "y": "yes"}
+    SAFE = "no"
 
     def __init__(self, why: str, clock: Callable[[], float]) -> None:
         super().__init__(clock)
@@ -303,14 +314,13 @@ class AlwaysQuestion(Guarded[bool]):
                 markup=False,
             )
             with Horizontal(id="approval--buttons"):
-                yield Button(Content("No (n)"), id="no", compact=True)
-                yield Button(
-                    Content("Always allow this (y)"), id="yes", variant="error", compact=True
-                )
+                yield Button(Content("No (esc)"), id="no", compact=True)
+                yield Button(Content("Always allow this"), id="yes", variant="error", compact=True)
 
     def on_mount(self) -> None:
         """The safe answer has the focus."""
         self.query_one("#no", Button).focus()
+        self.call_after_refresh(self.drawn)
 
     def escaped(self) -> None:
         """No."""

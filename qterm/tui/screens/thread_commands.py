@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.screen import Screen
 
 from qterm.model import YOU, Turn
@@ -20,6 +21,7 @@ from qterm.tui.screens.sheets import Sheet, notices_text
 from qterm.tui.widgets.bars import Notices
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
+from qterm.tui.widgets.turn import Folded
 
 if TYPE_CHECKING:
     from qterm.tui.app import QtermApp
@@ -100,6 +102,11 @@ class ThreadCommands(Screen[None]):
     def action_page_down(self) -> None:
         """Scroll down."""
         self.feed.scroll_page_down(animate=False)
+
+    @on(Folded)
+    def _folded(self) -> None:
+        """A click on a fold is no step into the feed, where letters are commands."""
+        self.composer.focus()
 
     def action_write(self) -> None:
         """Go back to the editor."""

@@ -287,8 +287,7 @@ class FeedView(Selecting, can_focus=True):
         self.refresh_open()
 
     def on_folded(self, event: Folded) -> None:
-        """A click on a line of what Q did."""
-        event.stop()
+        """A click on a line of what Q did; the screen puts the cursor back into the editor."""
         if (steps := self.progress.work.steps(event.turn_id)) is not None:
             steps.toggle(event.part)
             self.refresh_work(event.turn_id)
