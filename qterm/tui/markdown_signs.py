@@ -12,12 +12,12 @@ MOST_PARTS: Final = 300
 """The most parts of one: each is a widget, and their number is what costs."""
 
 MOST_DRAWN: Final = 12
-MOST_DRAWN_PARTS: Final = 240
+MOST_DRAWN_PARTS: Final = 160
 """At most so many answers are drawn at a time, with so many parts in all: the newest.
 
-Where a resize takes 0.45 s with plain text alone, this much makes it about a second, and all 64
-turns of the window five; a drawn token costs the same with any number. It is more than fits on a
-screen, so none changes in sight.
+A drawn token costs the same with any number, but each answer of fifty parts adds about a tenth of a
+second to the first page and to a resize; with the 32 answers of a full window drawn, a resize took
+eleven times as long as with none. So much fills a screen of forty rows, so few change in sight.
 """
 
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)]) ", re.MULTILINE)
