@@ -1,4 +1,4 @@
-"""`python -m bench [start] [feed] [memory] [turn] [live]`: the ratios; all when none is named."""
+"""`python -m bench [start] [feed] [memory] [turn] [live] [screen]`: the ratios; all for none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import feed, live, memory, start, turn
+from bench import feed, live, memory, screen, start, turn
 from bench.ratio import Ratio
 
 LINES = (
@@ -33,10 +33,13 @@ async def main(wanted: set[str]) -> int:
         if "live" in wanted:
             for line, hermes in LINES:
                 found += await live.ratios(folder / f"live-{line}", hermes, line)
+        if "screen" in wanted:
+            found += await screen.ratios(folder / "screen")
     for ratio in found:
         print(ratio)
     return int(any(ratio.value > ratio.aim for ratio in found))
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(set(sys.argv[1:]) or {"start", "feed", "memory", "turn", "live"})))
+    everything = {"start", "feed", "memory", "turn", "live", "screen"}
+    sys.exit(asyncio.run(main(set(sys.argv[1:]) or everything)))

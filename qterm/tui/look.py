@@ -105,7 +105,7 @@ class Shown:
 
     `text` is the answer so far where it is ahead of the store. `seconds` is how long it has been
     open, `mine` whether this qterm works on it, `answered` whether an answer of Q's stands below,
-    `steps` what Q does or did for it.
+    `steps` what Q does or did for it, `is_drawn` whether its text is drawn as Markdown.
     """
 
     turn: Turn
@@ -116,6 +116,12 @@ class Shown:
     unfolded: bool = False
     tool: str = ""
     steps: StepsShown | None = None
+    is_drawn: bool = False
+
+    @property
+    def said(self) -> str:
+        """What was said so far."""
+        return self.turn.text if self.text is None else self.text
 
     @property
     def asks(self) -> bool:
@@ -124,12 +130,20 @@ class Shown:
 
 
 def turn_content(shown: Shown, look: Look) -> Content:
-    """The text of a turn with its notes: everything right of the label."""
+    """The text of a turn with its notes: everything right of the label.
+
+    Only what stands below the text, where that is drawn as Markdown.
+    """
     turn = shown.turn
-    said = turn.text if shown.text is None else shown.text
-    parts = [body(said, _NOTE if turn.hidden or turn.persona == QTERM else Style())]
+    elapsed = Content("")
     if turn.persona == Q and turn.elapsed is not None and not turn.state.is_open:
-        parts.append(Content.styled(f"  {seconds_words(turn.elapsed)}", _NOTE))
+        elapsed = Content.styled(seconds_words(turn.elapsed), _NOTE)
+    if shown.is_drawn:
+        below = [elapsed, *_notes(shown, look)]
+        return Content("\n").join(line for line in below if line.plain)
+    parts = [body(shown.said, _NOTE if turn.hidden or turn.persona == QTERM else Style())]
+    if elapsed.plain:
+        parts.append(Content.styled(f"  {elapsed.plain}", _NOTE))
     lines = [Content("").join(parts), *_notes(shown, look)]
     return Content("\n").join(line for line in lines if line.plain or line is lines[0])
 

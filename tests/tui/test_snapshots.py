@@ -38,6 +38,7 @@ from qterm.services import StartState
 from tests.tui.stage import NO_HERMES, NO_MODEL, READY, Stage, screen_text, stage, until
 from tests.tui.test_home import home
 from tests.tui.test_live import COMMAND, EDIT, MODES, live
+from tests.tui.test_markdown import ANSWER, drawn
 
 pytestmark = [
     pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the snapshots are Python 3.11's"),
@@ -212,6 +213,27 @@ async def streaming(pilot: Pilot[Any], on: Stage) -> None:
     await shows(pilot, on, "Ines and Tom")
     on.hands.pass_(4)
     await shows(pilot, on, "4 s · esc stops")
+
+
+async def markdown_comes(pilot: Pilot[Any], on: Stage) -> None:
+    pieces = [TextDelta(ANSWER[at : at + 9]) for at in range(0, len(ANSWER), 9)]
+    on.way.script = lambda _: [*pieces, Replied(ANSWER)]
+    on.way.hold()
+    await pilot.press(*"How is the deploy?", "enter")
+    await shows(pilot, on, "That is all.")
+    await drawn(pilot, on)
+    on.hands.pass_(4)
+    await shows(pilot, on, "4 s · esc stops")
+
+
+async def markdown_came(pilot: Pilot[Any], on: Stage) -> None:
+    await markdown_comes(pilot, on)
+    on.way.gate.set()
+    await until(pilot, lambda: "stop Q" not in screen_text(on.app))
+    await drawn(pilot, on)
+    await shows(pilot, on, "● ready")
+    if on.app.size.width > NARROW[0]:
+        await shows(pilot, on, "all 2 turns")
 
 
 async def unfolded(pilot: Pilot[Any], on: Stage) -> None:
@@ -467,6 +489,10 @@ PICTURES: dict[str, tuple[tuple[int, int], StartState, Before, Then]] = {
     "busy-light": (WIDE, READY, busy, light),
     "waiting": (WIDE, READY, busy, waiting),
     "streaming": (WIDE, READY, busy, streaming),
+    "markdown-comes": (WIDE, READY, nothing, markdown_comes),
+    "markdown-comes-80": (NARROW, READY, nothing, markdown_comes),
+    "markdown": (WIDE, READY, nothing, markdown_came),
+    "markdown-80": (NARROW, READY, nothing, markdown_came),
     "failed": (WIDE, READY, failed, as_it_is),
     "failed-80": (NARROW, READY, failed, as_it_is),
     "failed-details": (WIDE, READY, failed, unfolded),

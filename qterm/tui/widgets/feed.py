@@ -128,6 +128,8 @@ class FeedView(Selecting, can_focus=True):
 
     def _loaded(self) -> None:
         self._loading = False
+        for turn in self.window.turns:
+            self._show(turn)
         self._check_due = True  # once the new turns have their heights
         self.refresh(layout=True)
 
@@ -166,9 +168,14 @@ class FeedView(Selecting, can_focus=True):
         if changed:
             async with self.batch():
                 await self._sync()
+        self._choose()
         self.refresh_open()
         for turn in self.window.turns:
             self._show(turn)
+
+    def _choose(self) -> None:
+        """Where the reader looks for something, nothing turns from Markdown into plain text."""
+        self._showing.choose(keep=not self._following)
 
     def _is_full(self) -> bool:
         """A reader far above the end keeps the window: what comes is only counted."""
@@ -191,6 +198,7 @@ class FeedView(Selecting, can_focus=True):
 
     async def _sync(self) -> None:
         """Make the mounted widgets the ones of the window, in its order, with their day lines."""
+        self._choose()
         wanted = {turn.id for turn in self.window.turns}
         leaving: list[Widget] = [self._views.pop(i) for i in list(self._views) if i not in wanted]
         days = self._day_words()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Click
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from qterm.model import Q
@@ -17,6 +19,8 @@ from qterm.tui.step_words import FOLD
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
+
+    from qterm.tui.widgets.answer import Answer
 
 
 class Body(Static):
@@ -65,7 +69,23 @@ class TurnView(Horizontal):
         self._look = look
         self._head = Static(look.head(shown.turn), classes="turn--head", markup=False)
         self._head.styles.width = look.margin
-        self._body = Body(turn_content(shown, look))
+        self._is_plain = False
+        self._answer: Answer | None = None
+        self._body, self._said = self._make()
+
+    def _make(self) -> tuple[Body, Widget]:
+        """What holds the notes, and all that stands right of the label."""
+        words = turn_content(self.shown, self._look)
+        body = Body(words)
+        if not self.shown.is_drawn:
+            self._answer = None
+            return body, body
+        from qterm.tui.widgets.answer import Answer  # its libraries are slow to import
+
+        body.display = bool(words.plain)
+        whole = not self.shown.turn.state.is_open
+        self._answer = Answer(self.shown.said, whole=whole)
+        return body, Vertical(self._answer, body, classes="turn--column")
 
     @property
     def turn_id(self) -> int:
@@ -75,18 +95,56 @@ class TurnView(Horizontal):
     def compose(self) -> ComposeResult:
         """Head and body."""
         yield self._head
-        yield self._body
+        yield self._said
 
     def show(self, shown: Shown) -> None:
         """Show a newer state of the same turn; nothing is drawn where nothing has changed."""
-        if shown != self.shown:
-            self.shown = shown
-            self._body.take(turn_content(shown, self._look))
+        if self._is_plain:
+            shown = replace(shown, is_drawn=False)
+        if shown == self.shown:
+            return
+        before, self.shown = self.shown, shown
+        if shown.is_drawn is not before.is_drawn:
+            self._change()
+            return
+        if self._answer is not None:
+            self._answer.say(shown.said, whole=not shown.turn.state.is_open)
+        self._take()
+
+    def _take(self) -> None:
+        words = turn_content(self.shown, self._look)
+        self._body.take(words)
+        if self._answer is not None:
+            self._body.display = bool(words.plain)
+
+    def _change(self) -> None:
+        """From plain text to Markdown, or back."""
+        self._body, self._said = self._make()
+        self.run_worker(
+            self._replace(self._said), group="change", exclusive=True, exit_on_error=False
+        )
+
+    async def _replace(self, new: Widget) -> None:
+        """The old text stays until the new one is drawn, so that nothing jumps for a frame."""
+        answer = self._answer
+        new.display = False
+        await self.mount(new)
+        if answer is not None:
+            await answer.is_drawn.wait()
+        with self.app.batch_update():
+            new.display = True
+            for old in [child for child in self.children if child not in {self._head, new}]:
+                await old.remove()
+
+    def on_answer_failed(self) -> None:
+        """Markdown that Textual can't draw."""
+        self._is_plain = True
+        self.show(self.shown)
 
     def redraw(self) -> None:
         """Draw it again, after the theme has changed."""
         self._head.update(self._look.head(self.shown.turn))
-        self._body.take(turn_content(self.shown, self._look))
+        self._take()
 
     def on_click(self, event: Click) -> None:
         """Tell the feed which turn is meant, or which fold of it."""
