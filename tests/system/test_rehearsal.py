@@ -86,6 +86,7 @@ def test_it_answers_and_leaves_nothing(terminal: Terminal) -> None:
     assert terminal.shows("› What did Moneypenny say?")
     terminal.tmux("send-keys", "Enter")
     assert terminal.shows("Moneypenny said: “Tom asks"), terminal.tmux("capture-pane", "-p")
+    assert terminal.shows("● ready")  # the words come before the turn is over
     terminal.tmux("send-keys", "C-q")
     assert terminal.has_ended()
     assert terminal.left() == []
