@@ -135,13 +135,7 @@ class SpawnWay:
         turn = RunningTurn(request)
         turn.outbox.put(Started(in_force(self._approvals, is_task=request.is_task)))
         if self._closed or request.key in self._turns:
-            sentence = (
-                "qterm is closing: send the message again after the next start."
-                if self._closed
-                else "This message is being sent already: wait for its answer."
-            )
-            turn.outbox.put(Failed(FailureKind.CRASHED, sentence))
-            turn.outbox.close()
+            turn.refuse(is_closing=self._closed)
         else:
             self._turns[request.key] = turn
             self._background(self._run(turn))

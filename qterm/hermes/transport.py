@@ -65,7 +65,7 @@ class ChosenWay:
 
     async def standing(self) -> Standing:
         """Which transport the next turn takes, and why."""
-        if why := self._why_not(is_task=False):
+        if why := await asyncio.to_thread(self._why_not, is_task=False):
             return Standing(Transport.SPAWN, why)
         return await self.live.standing()
 

@@ -12,6 +12,9 @@ from qterm.hermes.way import Failed, FailureKind, HermesRequest, Outcome, Replie
 
 _T = TypeVar("_T")
 
+CLOSED = "qterm is closing: send the message again after the next start."
+TWICE = "This message is being sent already: wait for its answer."
+
 
 class Halted(Exception):  # noqa: N818
     """The turn is to end before its process was started."""
@@ -28,6 +31,14 @@ class RunningTurn:
         self.halted = asyncio.Event()
         self.done = asyncio.Event()
         self._ending: set[asyncio.Task[None]] = set()
+
+    def refuse(self, *, is_closing: bool) -> None:
+        """End it at once, begun by nobody: qterm closes, or its key is under way already."""
+        sentence = (
+            CLOSED if is_closing else "This message is being sent already: wait for its answer."
+        )
+        self.outbox.put(Failed(FailureKind.CRASHED, sentence))
+        self.outbox.close()
 
     def halt(self, why: Literal["stop", "timeout"], patience: Patience) -> None:
         """Begin to end the turn; `done` is set when nothing of it is left."""

@@ -64,7 +64,7 @@ def _elsewhere(plan: dict[str, Any]) -> None:
 
 
 def _another_home(plan: dict[str, Any]) -> None:
-    plan["home"] = "/root/.hermes"
+    plan["home"] = "/home/alex/.hermes"
 
 
 def _keep_one_that_goes(plan: dict[str, Any]) -> None:

@@ -149,13 +149,7 @@ class LiveWay:
         turn = RunningTurn(request)
         turn.outbox.put(Started(self._in_force, Transport.LIVE))
         if self._closed or request.key in self._turns:
-            sentence = (
-                "qterm is closing: send the message again after the next start."
-                if self._closed
-                else "This message is being sent already: wait for its answer."
-            )
-            turn.outbox.put(Failed(FailureKind.CRASHED, sentence))
-            turn.outbox.close()
+            turn.refuse(is_closing=self._closed)
         else:
             self._turns[request.key] = turn
             task = asyncio.create_task(self._run(turn))

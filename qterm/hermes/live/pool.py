@@ -11,6 +11,7 @@ from typing import Any
 
 from qterm.hermes.live.peer import CannotStart, Peer
 from qterm.hermes.processes import CLOSING, STOPPING, Patience
+from qterm.hermes.turn import CLOSED
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +23,6 @@ KEPT = 2
 
 IDLE_SECONDS = 300.0
 """How long another one may be idle."""
-
-CLOSED = "qterm is closing: send the message again after the next start."
 
 
 class Pool:

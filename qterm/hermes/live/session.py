@@ -168,9 +168,8 @@ class LiveTurn:
             return await self._halted(session, answer, prompting)
         except WireClosed:
             answer.release()
-            await peer.end(
-                CLOSING
-            )  # a tool of its own outlives it, and sending again runs it twice
+            # A tool of its own outlives it, and sending again would run that twice.
+            await peer.end(CLOSING)
             return self._ended(session, answer.partial)
         except Refused as error:
             answer.release()
