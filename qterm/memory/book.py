@@ -105,9 +105,12 @@ class MemoryBook:
         look = self.look_at_text(store)
         if store is StoreName.WORKING:
             raise Refused("WORKING.md keeps its own form: migrate memory or user.")
+        return look, self._migrated(look, form)
+
+    def _migrated(self, look: Look, form: str) -> Migration:
         if form == "schema":
-            return look, to_schema(look.entries, self.settings)
-        return look, to_tags(look.entries)
+            return to_schema(look.entries, self.settings)
+        return to_tags(look.entries)
 
     def _stores(self, policy: str, store: StoreName) -> tuple[StoreName, ...]:
         return (store, StoreName.WORKING) if policy == "dual" else (store,)
@@ -248,13 +251,11 @@ class MemoryBook:
 
     def migrate(self, look: Look, form: str) -> tuple[Written, ...]:
         """Turn a store into `schema`, or back into `tags`."""
-        found = (
-            to_schema(look.entries, self.settings) if form == "schema" else to_tags(look.entries)
-        )
+        found = self._migrated(look, form)
         gone = tuple(
-            Gone(index, old, f"migrated to {form}", replaced_by=new)
-            for index, (old, new) in enumerate(zip(look.entries, found.entries, strict=True))
-            if old != new
+            Gone(step.index, step.before, f"migrated to {form}", replaced_by=step.after)
+            for step in found.steps
+            if step.changed
         )
         return self._change(look, found.entries, gone, f"migrate to {form}")
 
