@@ -8,12 +8,35 @@ from pathlib import Path
 import click
 
 from qterm import __version__
-from qterm.cli import about, completion, demo, doctor, feed, memory, screen, talk, task
+from qterm.cli.lazy import LazyGroup
 from qterm.cli.paths import NamedPath
 from qterm.cli.run import Invocation, run_command
 
 
+COMMANDS = {
+    "send": "talk",
+    "again": "talk",
+    "post": "talk",
+    "context": "talk",
+    "task": "task",
+    "feed": "feed",
+    "search": "feed",
+    "export": "feed",
+    "hide": "feed",
+    "delete": "feed",
+    "facts": "about",
+    "mode": "about",
+    "memory": "memory",
+    "doctor": "doctor",
+    "demo": "demo",
+    "completion": "completion",
+}
+"""Each command, and the module that holds it."""
+
+
 @click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -39,28 +62,9 @@ def qterm(context: click.Context, config: Path | None, data_dir: Path | None, de
     invocation.data_dir = data_dir or invocation.data_dir
     invocation.debug = debug or invocation.debug
     if context.invoked_subcommand is None:
+        from qterm.cli import screen
+
         screen.open_screen(context.command, invocation)
-
-
-for _command in (
-    talk.send,
-    talk.again,
-    talk.post,
-    talk.context,
-    task.task,
-    feed.feed,
-    feed.search,
-    feed.export,
-    feed.hide,
-    feed.delete,
-    about.facts,
-    about.mode,
-    memory.memory,
-    doctor.doctor,
-    demo.demo,
-    completion.completion,
-):
-    qterm.add_command(_command)
 
 
 def run(arguments: list[str], invocation: Invocation) -> int:

@@ -7,7 +7,6 @@ import sys
 import click
 
 from qterm.cli import exit_codes
-from qterm.cli.demo import rehearse
 from qterm.cli.run import Invocation, Refused
 from qterm.feed.source import FeedError
 
@@ -28,6 +27,8 @@ def open_screen(root: click.Command, invocation: Invocation) -> None:
     except FeedError as error:
         raise Refused(str(error)) from error
     if outcome is Leave.REHEARSE:
+        from qterm.cli.demo import rehearse
+
         rehearse(root, [], invocation)
         return
     sys.exit(outcome.exit_code)
