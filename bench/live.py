@@ -138,13 +138,13 @@ async def ratios(folder: Path, hermes: Path, line: str, *, runs: int = 8) -> lis
 
         sessions = spawn_way()
         chosen = ChosenWay(
-            sessions,
-            lambda: LiveWay(
+            lambda: sessions,
+            lambda spawn: LiveWay(
                 find,
                 approvals=Approvals.DENY,
                 cache_dir=folder / "cache",
                 environ=environ,
-                sessions=sessions,
+                sessions=spawn,
             ),
             find,
             choice=TransportChoice.LIVE,

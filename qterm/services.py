@@ -16,12 +16,9 @@ import msgspec
 from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
 from qterm.frame import ChatFrame
-from qterm.hermes.launch import environment
 from qterm.hermes.locate import locate
-from qterm.hermes.model_state import model_state
 from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.remote import is_ssh
-from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.transport import ChosenWay
 from qterm.hermes.way import HermesRequest
 from qterm.model import Approvals, Turn
@@ -31,6 +28,7 @@ from qterm.threads.task import TaskThread
 
 if TYPE_CHECKING:
     from qterm.hermes.live.live import LiveWay
+    from qterm.hermes.spawn import SpawnWay
 
 
 class FirstStart(StrEnum):
@@ -105,6 +103,8 @@ class Services:
 
     def first_start(self) -> StartState:
         """Look for hermes and its model; reads files only and starts nothing."""
+        from qterm.hermes.model_state import model_state
+
         try:
             place = self.find_hermes()
         except HermesNotFound as error:
@@ -120,6 +120,7 @@ class Services:
     async def dry_run(self, frame: ChatFrame) -> DryRun:
         """The call this frame would make now; nothing is stored or sent (raises SendError)."""
         from qterm.feed.rows import storable  # what is sent is the text as it is stored
+        from qterm.hermes.launch import environment
 
         frame = msgspec.structs.replace(frame, text=storable(frame.text))
         thread, composed = await self.conversation.compose(frame)
@@ -166,16 +167,19 @@ def _way(loaded: Loaded, environ: Mapping[str, str]) -> ChosenWay:
     def find() -> HermesPlace:
         return locate(settings.hermes, environ)
 
-    spawn = SpawnWay(find, approvals=approvals, cache_dir=cache_dir, environ=environ)
+    def open_spawn() -> SpawnWay:
+        from qterm.hermes.spawn import SpawnWay
 
-    def open_live() -> LiveWay:
+        return SpawnWay(find, approvals=approvals, cache_dir=cache_dir, environ=environ)
+
+    def open_live(spawn: SpawnWay) -> LiveWay:
         from qterm.hermes.live.live import LiveWay
 
         return LiveWay(
             find, approvals=approvals, cache_dir=cache_dir, environ=environ, sessions=spawn
         )
 
-    return ChosenWay(spawn, open_live, find, choice=settings.hermes.transport, approvals=approvals)
+    return ChosenWay(open_spawn, open_live, find, choice=settings.hermes.transport, approvals=approvals)
 
 
 async def open_services(
@@ -184,7 +188,11 @@ async def open_services(
     """Open the feed and put the parts together; hermes is not started. Raises FeedError."""
     from qterm.feed.owner import current_owner
     from qterm.feed.store import open_store
-    from qterm.memory.notes import working_notes
+
+    def notes() -> list[str]:
+        from qterm.memory.notes import working_notes
+
+        return working_notes(loaded, environ)
 
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
@@ -195,7 +203,7 @@ async def open_services(
         settings,
         current_owner(),
         paths.home_cwd,
-        notes=lambda: working_notes(loaded, environ),
+        notes=notes,
     )
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     try:

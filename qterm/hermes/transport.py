@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qterm.hermes.argv import Call
 from qterm.hermes.place import Capabilities, HermesNotFound, HermesPlace
-from qterm.hermes.spawn import SpawnWay
 from qterm.hermes.way import (
     Answer,
     Approvals,
@@ -29,6 +29,7 @@ from qterm.model import TransportChoice
 
 if TYPE_CHECKING:
     from qterm.hermes.live.live import LiveWay
+    from qterm.hermes.spawn import SpawnWay
 
 log = logging.getLogger(__name__)
 
@@ -36,21 +37,23 @@ log = logging.getLogger(__name__)
 class ChosenWay:
     """Takes the live way where it can and the choice allows it (implements HermesWay).
 
-    `find` tells which hermes (it may raise HermesNotFound), `open_live` makes the live way: it is
-    called with the first turn that may take it, or by `warm`. The two ways share hermes's sessions,
-    so a thread goes on whichever its turns take.
+    `find` tells which hermes (it may raise HermesNotFound). `open_spawn` and `open_live` make the
+    ways when they are first wanted, since what they import takes time. The two ways share hermes's
+    sessions, so a thread goes on whichever its turns take.
     """
 
     def __init__(
         self,
-        spawn: SpawnWay,
-        open_live: Callable[[], LiveWay],
+        open_spawn: Callable[[], SpawnWay],
+        open_live: Callable[[SpawnWay], LiveWay],
         find: Callable[[], HermesPlace],
         *,
         choice: TransportChoice,
         approvals: Approvals,
     ) -> None:
-        self.spawn = spawn
+        self._open_spawn = open_spawn
+        self._spawn: SpawnWay | None = None
+        self._opening = threading.RLock()
         self._open_live = open_live
         self._find = find
         self._choice = choice
@@ -70,14 +73,28 @@ class ChosenWay:
         return await self.live.standing()
 
     @property
+    def spawn(self) -> SpawnWay:
+        """The spawned way, made when it is first wanted. Safe from any thread."""
+        with self._opening:
+            if self._spawn is None:
+                self._spawn = self._open_spawn()
+            return self._spawn
+
+    async def _spawned(self) -> SpawnWay:
+        """The same, without holding up the event loop."""
+        return self._spawn or await asyncio.to_thread(lambda: self.spawn)
+
+    @property
     def live(self) -> LiveWay:
-        """The live way, made when it is first wanted."""
-        if self._live is None:
-            self._live = self._open_live()
-        return self._live
+        """The live way, made when it is first wanted. Safe from any thread."""
+        with self._opening:
+            if self._live is None:
+                self._live = self._open_live(self.spawn)
+            return self._live
 
     def _why_not(self, *, is_task: bool) -> str:
-        """Why a turn has to be spawned, in one sentence; empty where it may be live."""
+        """Why a turn has to be spawned, in one sentence; empty where it may be live. Run in a
+        thread: it reads files and imports."""
         if self._choice is TransportChoice.SPAWN:
             return 'hermes is started for each turn (hermes.transport is "spawn").'
         if self._approvals is Approvals.BYPASS and not is_task:
@@ -88,6 +105,7 @@ class ChosenWay:
             return "There is no hermes yet."
         if place.remote is not None:
             return "hermes is on another machine, where it is started for each turn."
+        _ = self.live  # imported here, beside the event loop
         return ""
 
     async def _pick(self, request: HermesRequest) -> HermesWay | Failed:
@@ -98,15 +116,15 @@ class ChosenWay:
         if self._choice is TransportChoice.LIVE and not why:
             reason = f'{self.live.why} Mend that, or set hermes.transport to "auto".'
             return Failed(FailureKind.CRASHED, reason)
-        return self.spawn
+        return await self._spawned()
 
     async def probe(self, *, fresh: bool = False) -> Capabilities:
         """What the installed hermes can do; raises HermesNotFound or HermesUnusable."""
-        return await self.spawn.probe(fresh=fresh)
+        return await (await self._spawned()).probe(fresh=fresh)
 
     async def dry_run(self, request: HermesRequest) -> Call:
         """The call a spawned turn would make; see SpawnWay.dry_run."""
-        return await self.spawn.dry_run(request)
+        return await (await self._spawned()).dry_run(request)
 
     # -- the seam -------------------------------------------------------------------------------
 
@@ -127,7 +145,7 @@ class ChosenWay:
     async def _picked(self, request: HermesRequest) -> HermesWay | Failed | Stopped:
         """The way for this turn; Stopped where it was stopped while hermes was still starting."""
         if self._closed:
-            return self.spawn  # which says that qterm is closing
+            return await self._spawned()  # which says that qterm is closing
         stopping = self._picking[request.key] = asyncio.Event()
         picking = asyncio.create_task(self._pick(request))
         waiting = asyncio.create_task(stopping.wait())
@@ -144,19 +162,19 @@ class ChosenWay:
         why = await asyncio.to_thread(self._why_not, is_task=is_task)
         if not why and not await self.live.available():
             return await self.live.carries(prompt, is_task=is_task)
-        return await self.spawn.carries(prompt, is_task=is_task)
+        return await (await self._spawned()).carries(prompt, is_task=is_task)
 
     async def identity(self) -> str:
         """Which hermes this is; the same by either way."""
-        return await self.spawn.identity()
+        return await (await self._spawned()).identity()
 
     async def name_session(self, session: str, name: str) -> bool:
         """Give a session a title (rule S3)."""
-        return await self.spawn.name_session(session, name)
+        return await (await self._spawned()).name_session(session, name)
 
     async def read_session(self, session: str) -> SessionRecord:
         """What hermes holds under this id."""
-        return await self.spawn.read_session(session)
+        return await (await self._spawned()).read_session(session)
 
     async def answer(self, key: str, approval_id: str, answer: Answer) -> bool:
         """Answer a request of a live turn (rule A1)."""
@@ -197,5 +215,5 @@ class ChosenWay:
             task.cancel()
         await asyncio.gather(*self._warming, return_exceptions=True)
         await asyncio.gather(
-            self.spawn.close(), *([self._live.close()] if self._live is not None else [])
+            *(way.close() for way in (self._spawn, self._live) if way is not None)
         )

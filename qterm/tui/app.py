@@ -30,7 +30,6 @@ from qterm.tui.palette import hermes_commands
 from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
-from qterm.tui.screens.tasks import TasksScreen
 from qterm.tui.screens.thread import NEEDS, ThreadScreen
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from qterm.settings.load import Loaded
+    from qterm.tui.screens.tasks import TasksScreen
 
 __all__ = ["Leave", "QtermApp", "make_app", "run", "run_screen"]
 
@@ -69,6 +69,7 @@ class QtermApp(Offers, inherit_bindings=False):
 
     def __init__(self, services: Services) -> None:
         super().__init__()
+        self.set_reactive(QtermApp.theme, services.settings.screen.theme)  # before the styles are read
         self.services = services
         self.failure: BaseException | None = None
         self._ending = False
@@ -88,12 +89,13 @@ class QtermApp(Offers, inherit_bindings=False):
         self.add_mode("tasks", self._make_tasks)
 
     def _make_home(self) -> HomeScreen:
-        self.theme = self.services.settings.screen.theme
         self._fit_look()
         self.home = HomeScreen(self.common)
         return self.home
 
     def _make_tasks(self) -> TasksScreen:
+        from qterm.tui.screens.tasks import TasksScreen
+
         self.tasks = TasksScreen(self.common)
         return self.tasks
 
@@ -200,7 +202,7 @@ class QtermApp(Offers, inherit_bindings=False):
             if command.palette and self._available(command, screen):
                 run = partial(self._invoke, command, screen)
                 yield SystemCommand(command.name, command.help, run)
-        if isinstance(screen, TasksScreen):
+        if screen is self.tasks:
             yield from hermes_commands(screen)
 
     def _available(self, command: Command, screen: Screen[object]) -> bool:
