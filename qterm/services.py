@@ -179,7 +179,9 @@ def _way(loaded: Loaded, environ: Mapping[str, str]) -> ChosenWay:
             find, approvals=approvals, cache_dir=cache_dir, environ=environ, sessions=spawn
         )
 
-    return ChosenWay(open_spawn, open_live, find, choice=settings.hermes.transport, approvals=approvals)
+    return ChosenWay(
+        open_spawn, open_live, find, choice=settings.hermes.transport, approvals=approvals
+    )
 
 
 async def open_services(

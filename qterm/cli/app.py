@@ -12,7 +12,6 @@ from qterm.cli.lazy import LazyGroup
 from qterm.cli.paths import NamedPath
 from qterm.cli.run import Invocation, run_command
 
-
 COMMANDS = {
     "send": "talk",
     "again": "talk",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
@@ -18,6 +19,7 @@ def open_screen(root: click.Command, invocation: Invocation) -> None:
         raise Refused(
             "The screen needs a terminal; `qterm send TEXT` works without one.", exit_codes.USAGE
         )
+    gc.disable()  # what a start makes stays; the app turns it on again with its first frame
     from qterm.tui.app import Leave, run_screen
 
     try:

@@ -82,7 +82,9 @@ class ChosenWay:
 
     async def _spawned(self) -> SpawnWay:
         """The same, without holding up the event loop."""
-        return self._spawn or await asyncio.to_thread(lambda: self.spawn)
+        if self._spawn is None:
+            return await asyncio.to_thread(lambda: self.spawn)
+        return self._spawn
 
     @property
     def live(self) -> LiveWay:
@@ -214,6 +216,4 @@ class ChosenWay:
         for task in self._warming:
             task.cancel()
         await asyncio.gather(*self._warming, return_exceptions=True)
-        await asyncio.gather(
-            *(way.close() for way in (self._spawn, self._live) if way is not None)
-        )
+        await asyncio.gather(*(way.close() for way in (self._spawn, self._live) if way is not None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -69,7 +70,9 @@ class QtermApp(Offers, inherit_bindings=False):
 
     def __init__(self, services: Services) -> None:
         super().__init__()
-        self.set_reactive(QtermApp.theme, services.settings.screen.theme)  # before the styles are read
+        self.set_reactive(
+            QtermApp.theme, services.settings.screen.theme
+        )  # before the styles are read
         self.services = services
         self.failure: BaseException | None = None
         self._ending = False
@@ -107,6 +110,7 @@ class QtermApp(Offers, inherit_bindings=False):
         """Take the operator's keys and theme; begin to watch; offer what a first start needs."""
         self.set_keymap(dict(self.services.settings.keys))
         self.theme_changed_signal.subscribe(self, lambda _theme: self._redraw())
+        self.call_after_refresh(self._first_frame)
         self._add_notices()
         self.desk.watch()
         self.desk.read_tasks()
@@ -114,6 +118,11 @@ class QtermApp(Offers, inherit_bindings=False):
             self.look_at_hermes()
         else:
             self.offer()
+
+    def _first_frame(self) -> None:
+        """What was made until now stays until the end: it need not be looked through again."""
+        gc.freeze()
+        gc.enable()
 
     def _add_notices(self) -> None:
         notices = self.common.notices
