@@ -211,8 +211,8 @@ class QtermApp(Offers, inherit_bindings=False):
             if command.palette and self._available(command, screen):
                 run = partial(self._invoke, command, screen)
                 yield SystemCommand(command.name, command.help, run)
-        if screen is self.tasks:
-            yield from hermes_commands(screen)
+        if self.tasks is not None and screen is self.tasks:
+            yield from hermes_commands(self.tasks)
 
     def _available(self, command: Command, screen: Screen[object]) -> bool:
         if command.place is Place.APP:
