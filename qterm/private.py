@@ -12,7 +12,9 @@ import os
 import select
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -91,23 +93,56 @@ def write_private(path: Path, data: bytes) -> None:
     linked file stays linked. The folder has to be there. What is there and no plain file (a device,
     a pipe) is left alone. Raises OSError; nothing is left behind.
     """
+    with private_file(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def private_file(path: Path, *, fresh: bool = False) -> Iterator[BinaryIO]:
+    """As `write_private`, for what is written piece by piece; it is there once this has ended.
+
+    `fresh`: a file that is there already is not replaced, but raises FileExistsError, before
+    anything is written and once more at the end.
+    """
     target = Path(os.path.realpath(path))
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(target.stat().st_mode):
+        found = target.stat().st_mode
+        if not stat.S_ISREG(found):
             raise OSError(errno.EINVAL, "it is no plain file", str(path))
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        if fresh:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(file.fileno(), FILE_MODE)
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(target)
+        if fresh:
+            _move_fresh(Path(name), target)
+        else:
+            Path(name).replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _move_fresh(source: Path, target: Path) -> None:
+    """Move a file to a name that must be free; where there are no hard links, after a look."""
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        raise
+    except OSError:
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        source.replace(target)
+    else:
+        source.unlink()
 
 
 def _set_mode(path: Path, found: int, wanted: int) -> None:

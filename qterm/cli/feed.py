@@ -13,6 +13,7 @@ from qterm.cli import show
 from qterm.cli.run import Invocation, Refused, labels, with_services
 from qterm.cli.talk import TASK, text_of
 from qterm.cli.task import the_task
+from qterm.exporting import day_line
 from qterm.feed.source import FeedError
 from qterm.model import Turn
 
@@ -80,7 +81,7 @@ def _print(services: Services, turns: list[Turn], as_json: bool) -> None:
         if as_json:
             show.out_json(show.turn_json(turn, names))
             continue
-        if (line := show.day_line(turn)) != day:
+        if (line := day_line(turn)) != day:
             day = line
             show.out(f"-- {day} --")
         show.out(show.turn_lines(turn, names))
@@ -112,11 +113,10 @@ def export(invocation: Invocation, form: str, output: Path | None, task_id: str 
             async for text in lines:
                 show.out(text, newline=False)
             return
-        from qterm.private import write_private
+        from qterm.exporting import write_text
 
-        data = "".join([text async for text in lines]).encode("utf-8", "replace")
         try:
-            write_private(output, data)
+            await write_text(output, lines, fresh=False)
         except OSError as error:
             raise Refused(f"{output} can't be written: {error.strerror}.") from error
 

@@ -142,8 +142,3 @@ def turn_lines(turn: Turn, labels: Mapping[str, str]) -> str:
     head = f"{turn.id:>5}  {turn.created_at.astimezone():%H:%M}  {label}: "
     body = turn.text.replace("\n", "\n" + " " * 14)
     return head + body + "".join(f"\n{'':14}[{mark}]" for mark in marks)
-
-
-def day_line(turn: Turn) -> str:
-    """The day on which a turn was said."""
-    return f"{turn.created_at.astimezone():%A %d %B %Y}"

@@ -1,6 +1,7 @@
 """Finding turns by a piece of their text: FTS5 with trigrams, LIKE where a trigram is too long.
 
-Never raises on odd input: the text is a phrase, whatever signs it holds.
+Never raises on odd input: the text is a phrase, whatever signs it holds. What no index helps with
+is looked for in steps, so that nothing else has to wait for long.
 """
 
 # ruff: noqa: S608 -- only names and conditions written here are put into SQL, never a value.
@@ -17,10 +18,33 @@ _LONGEST_PHRASE = 256
 """Code points of a phrase that the index looks for; the rest is compared in the text itself."""
 
 
+STEP = 20_000
+"""Ids in which one step of a search without an index looks."""
+
+
+def is_indexed(text: str) -> bool:
+    """Whether the index helps; without it, a search goes through the turns step by step."""
+    return len(storable(text).strip()) >= _TRIGRAM
+
+
+def newest(connection: sqlite3.Connection) -> int:
+    """The newest turn's id; 0 for none."""
+    (found,) = connection.execute("SELECT coalesce(max(id), 0) FROM turns").fetchone()
+    return int(found)
+
+
 def search(
-    connection: sqlite3.Connection, text: str, task_id: str | None, limit: int
+    connection: sqlite3.Connection,
+    text: str,
+    task_id: str | None,
+    limit: int,
+    before: int | None = None,
+    since: int = 0,
 ) -> list[Turn]:
-    """Turns that hold the text, newest first. Case does not matter (below three signs: ASCII's)."""
+    """Turns that hold the text, newest first. Case does not matter (below three signs: ASCII's).
+
+    Only those with an id before `before`, and from `since` on.
+    """
     wanted = storable(text).strip()
     if not wanted or limit < 1:
         return []
@@ -38,6 +62,12 @@ def search(
         if len(wanted) > _LONGEST_PHRASE:
             where += " AND instr(lower(turns.text), lower(?))"
             values.append(wanted)
+    if before is not None:
+        where += f" AND {order} < ?"
+        values.append(fitting(before))
+    if since:
+        where += f" AND {order} >= ?"
+        values.append(fitting(since))
     if task_id is not None:
         where += " AND turns.task_id = ?"
         values.append(storable(task_id))

@@ -137,8 +137,19 @@ class FeedSource(Protocol):
         """Delete a turn for good: its words are gone from the file and from the search."""
         ...
 
-    async def search(self, text: str, *, task_id: str | None = None, limit: int = 50) -> list[Turn]:
-        """Turns holding this text, newest first; over the whole feed when no task is named."""
+    async def search(
+        self,
+        text: str,
+        *,
+        task_id: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Turn]:
+        """Turns holding this text, newest first; over the whole feed when no task is named.
+
+        `before`: only those before this id, so that more can be asked for. Other work comes
+        between the steps of a long one.
+        """
         ...
 
     async def facts(self) -> list[Fact]:

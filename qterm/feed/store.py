@@ -22,7 +22,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from qterm.feed import facts, locks, opening, tasks, turns, watching, wiping
 from qterm.feed.database import Database
 from qterm.feed.migrations import Step, steps
-from qterm.feed.search import search
+from qterm.feed.search import STEP, is_indexed, newest, search
 from qterm.feed.source import FeedChange, FeedError, NewTurn, TurnChange
 from qterm.model import Fact, Mode, Owner, Session, Task, TaskState, Turn
 
@@ -179,9 +179,27 @@ class Store:
         await self._write(turns.delete, turn_id)
         self._wipe()
 
-    async def search(self, text: str, *, task_id: str | None = None, limit: int = 50) -> list[Turn]:
+    async def search(
+        self,
+        text: str,
+        *,
+        task_id: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Turn]:
         """Turns holding this text, newest first; over the whole feed when no task is named."""
-        return await self._database.read(search, text, task_id, limit)
+        if is_indexed(text):
+            return await self._database.read(search, text, task_id, limit, before)
+        found: list[Turn] = []
+        top = await self._database.read(newest) + 1
+        top = top if before is None else min(before, top)
+        while top > 1 and len(found) < limit and text.strip():
+            since = max(top - STEP, 1)
+            found += await self._database.read(
+                search, text, task_id, limit - len(found), top, since
+            )
+            top = since
+        return found
 
     async def export(
         self, task_id: str | None, *, chunk: int = 500
