@@ -25,6 +25,7 @@ from qterm.tui.common import Common
 from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import Desk
 from qterm.tui.ending import Leave, signals_leave
+from qterm.tui.going import Going
 from qterm.tui.look import Look
 from qterm.tui.offers import Offers
 from qterm.tui.palette import hermes_commands
@@ -86,6 +87,7 @@ class QtermApp(Offers, inherit_bindings=False):
         self.common = Common(services, self.look, in_tasks, services.first_start())
         self.desk = Desk(services, self._told, self.run_worker)
         self.asking = Asking(self)
+        self.going = Going(self)
         self.home: HomeScreen | None = None
         self.tasks: TasksScreen | None = None
         self.add_mode("home", self._make_home)
@@ -170,6 +172,8 @@ class QtermApp(Offers, inherit_bindings=False):
                 self.notify(
                     "That answer came too late: hermes no longer waited for it.", severity="warning"
                 )
+            case messages.TurnFound(turn):
+                self.call_later(self.going.take, turn)
             case messages.Trouble(sentence):
                 self.common.notices.add(sentence)
 
@@ -202,6 +206,10 @@ class QtermApp(Offers, inherit_bindings=False):
             if self.tasks is not None:
                 self.tasks.choose(task_id)
         self.asking.look()
+
+    def go_to_turn(self, turn_id: int) -> None:
+        """Show a turn in its thread, among those around it; it may be gone meanwhile."""
+        self.desk.find_turn(turn_id)
 
     # -- commands ------------------------------------------------------------------------------
 
@@ -246,6 +254,10 @@ class QtermApp(Offers, inherit_bindings=False):
         from qterm.tui.screens.sheets import HelpSheet
 
         self.push_screen(HelpSheet(self.services.settings.keys))
+
+    def action_search(self) -> None:
+        """Search the whole feed."""
+        self.going.search()
 
     def action_theme(self) -> None:
         """Change between light and dark."""

@@ -271,6 +271,11 @@ COMMANDS: tuple[Command, ...] = (
         Place.APP, "doctor",
     ),
     Command(
+        "search", "ctrl+f", "search", "Search",
+        "Find what was said, in home and in every task, and go there.",
+        Place.APP, "search", priority=True,
+    ),
+    Command(
         "theme", "f12", "theme", "Light or dark", "Change between a light and a dark screen.",
         Place.APP, "theme",
     ),

@@ -46,7 +46,7 @@ class Common:
 
     `task_look` is the look of a task's thread, in which only two speak. `requests` are those that
     stand, `standing` is which transport the next turn takes; `told_of_deny`: it was said that
-    `ask` acts as `deny`.
+    `ask` acts as `deny`; `searched`: the words of the last search.
     """
 
     services: Services
@@ -60,6 +60,7 @@ class Common:
     requests: Requests = field(init=False)
     standing: Standing | None = None
     told_of_deny: bool = False
+    searched: str = ""
     _rung: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -125,7 +126,8 @@ class OpenThread:
     """A thread that is or was on a screen, with what is not in the store.
 
     `draft` is what was in the editor when the thread left the screen, `seen` the newest turn that
-    was on it. `is_changing` while its task is being ended or reopened.
+    was on it. `is_changing` while its task is being ended or reopened. `goal` is a turn that is to
+    be looked at, until it is on the screen.
     """
 
     task_id: str | None
@@ -136,3 +138,4 @@ class OpenThread:
     page_is_read: bool = False
     seen: int = 0
     is_changing: bool = False
+    goal: Turn | None = None

@@ -85,6 +85,39 @@ class Desk:
             turns = turns[:PAGE] if side is Side.NEWER else turns[-PAGE:]
         self.post(messages.PageRead(task_id, side, turns, more))
 
+    def read_around(self, turn: Turn) -> None:
+        """Read the turns around one: those before it, itself, those after it.
+
+        What it costs does not hang on how long the feed is.
+        """
+        self._run(partial(self._read_around, turn), "page")
+
+    async def _read_around(self, turn: Turn) -> None:
+        feed, task_id, half = self.services.feed, turn.task_id, PAGE // 2
+        try:
+            older = await feed.page(task_id, before=turn.id, limit=half + 1)
+            newer = await feed.page(task_id, after=turn.id - 1, limit=half + 2)
+        except FeedError as error:
+            self.post(messages.Trouble(str(error), page=True))
+            return
+        if not newer or newer[0].id != turn.id:
+            self.post(messages.TurnFound(None))
+            return
+        turns = [*older[-half:], *newer[: half + 1]]
+        has_older, has_newer = len(older) > half, len(newer) > half + 1
+        self.post(messages.AroundRead(newer[0], turns, has_older, has_newer))
+
+    def find_turn(self, turn_id: int) -> None:
+        """Find a turn to go to, wherever it is."""
+
+        async def find() -> None:
+            turn = await self.services.feed.turn(turn_id)
+            if turn is not None and turn.task_id is not None:  # it may be newer than the list
+                self.post(messages.TasksRead(await self.services.feed.tasks()))
+            self.post(messages.TurnFound(turn))
+
+        self._run(find, "find")
+
     def watch(self) -> None:
         """Watch the feed for as long as the app is there."""
         self._run(self._watch, "watch")

@@ -13,6 +13,7 @@ from qterm.events import Event
 from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
+from qterm.tui.excerpt import Hit
 
 
 class Side(StrEnum):
@@ -38,6 +39,23 @@ class PageRead(Message, bubble=False):
     side: Side
     turns: Sequence[Turn]
     more: bool
+
+
+@dataclass
+class AroundRead(Message, bubble=False):
+    """The turns around one that is to be looked at, with it; whether there are more beside them."""
+
+    turn: Turn
+    turns: Sequence[Turn]
+    has_older: bool
+    has_newer: bool
+
+
+@dataclass
+class TurnFound(Message, bubble=False):
+    """A turn to go to; None where it was deleted meanwhile."""
+
+    turn: Turn | None
 
 
 @dataclass
@@ -156,6 +174,24 @@ class TaskChanged(Message, bubble=False):
     task_id: str
     task: Task | None
     trouble: str = ""
+
+
+@dataclass
+class Found(Message, bubble=False):
+    """Turns that hold the words, newest first; `is_next`: they go below those found before."""
+
+    words: str
+    hits: list[Hit]
+    more: bool
+    is_next: bool
+
+
+@dataclass
+class SearchFailed(Message, bubble=False):
+    """The feed could not be searched; one sentence with what to do."""
+
+    words: str
+    sentence: str
 
 
 @dataclass

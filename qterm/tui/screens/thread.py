@@ -101,12 +101,25 @@ class ThreadScreen(ThreadMeanwhile):
         task_id = None
         if thread is not None:
             task_id = thread.task_id
-            self.desk.read_page(task_id, Side.NEWEST)
+            self._read(thread)
             if not thread.draft_is_known:
                 self.desk.read_draft(task_id)
         self.post_message(messages.ThreadChosen(task_id))
         self.app.asking.look()
         self.refresh_bindings()
+
+    def _read(self, thread: OpenThread) -> None:
+        """Read the newest turns, or those around the one that is to be looked at."""
+        if thread.goal is not None:
+            self.desk.read_around(thread.goal)
+        else:
+            self.desk.read_page(thread.task_id, Side.NEWEST)
+
+    def go_to(self, turn: Turn) -> None:
+        """Look at a turn of the thread that is on the screen; the draft stays as it is."""
+        if self.thread is not None and self.thread.task_id == turn.task_id:
+            self.thread.goal = turn
+            self._read(self.thread)
 
     @on(messages.ThreadChosen)
     async def _thread_chosen(self) -> None:
@@ -130,6 +143,8 @@ class ThreadScreen(ThreadMeanwhile):
     async def _page_read(self, event: messages.PageRead) -> None:
         if self.thread is None or not self._is_shown(event.task_id):
             return
+        if self.thread.goal is not None:
+            return  # the page around it is on its way
         match event.side:
             case Side.NEWEST:
                 await self.feed.reset(event.turns, has_older=event.more)
@@ -140,6 +155,30 @@ class ThreadScreen(ThreadMeanwhile):
         self.thread.page_is_read = True
         self.turns_came(event.turns)
         self.refresh_bindings()
+
+    @on(messages.AroundRead)
+    async def _around_read(self, event: messages.AroundRead) -> None:
+        thread, turn = self.thread, event.turn
+        if thread is None or not self._is_shown(turn.task_id):
+            return
+        if thread.goal is None or thread.goal.id != turn.id:
+            return
+        thread.goal = None
+        await self.feed.show_around(
+            turn, event.turns, has_older=event.has_older, has_newer=event.has_newer
+        )
+        thread.page_is_read = True
+        self.feed.focus(scroll_visible=False)
+        self.turns_came(event.turns)
+        self.refresh_bindings()
+
+    @on(messages.TurnFound)
+    def _goal_gone(self) -> None:
+        """The turn that was to be looked at was deleted meanwhile: the newest ones, then."""
+        if self.thread is not None and self.thread.goal is not None:
+            self.thread.goal = None
+            self._read(self.thread)
+            self.app.going.say_gone()
 
     @on(FeedView.Wanted)
     def _page_wanted(self, event: FeedView.Wanted) -> None:
@@ -232,6 +271,8 @@ class ThreadScreen(ThreadMeanwhile):
     def _trouble(self, event: messages.Trouble) -> None:
         if event.page:
             self.feed.load_failed()
+            if self.thread is not None:
+                self.thread.goal = None
         self.notices.add(event.sentence)
         self.refresh_bindings()
 

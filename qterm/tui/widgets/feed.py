@@ -57,6 +57,7 @@ class FeedView(Selecting, can_focus=True):
         self._held: tuple[Widget, int] | None = None
         self._loading = True
         self._check_due = False
+        self._landing = False
         self._working = WorkingLine(look)
         self._empty = Static(id="feed--empty", markup=False)
         self._empty.display = False
@@ -100,6 +101,31 @@ class FeedView(Selecting, can_focus=True):
         self.refresh_open()
         self._loaded()
 
+    async def show_around(
+        self, turn: Turn, turns: Sequence[Turn], *, has_older: bool, has_newer: bool
+    ) -> None:
+        """Show a turn among those around it: highlighted, a third down the view."""
+        self.window.replace(turns, has_older=has_older, has_newer=has_newer)
+        for each in turns:
+            self._track(each)
+        self._following, self._held = False, None
+        self._seen()
+        self._mark(turn.id)
+        async with self.batch():
+            await self._unmount()
+            await self._sync()
+            self._held = self._views[turn.id], -(self.size.height // 3)
+        self._landing = True
+        self.refresh_open()
+        self._loaded()
+
+    def _land(self) -> None:
+        """A view that has come to the end of the thread stays there."""
+        self._landing = False
+        if not self.window.has_newer and self.scroll_y >= self.max_scroll_y:
+            self._following, self._held = True, None
+        self._tell()
+
     async def prepend(self, turns: Sequence[Turn], *, has_older: bool) -> None:
         """Put an older page on top; the view stays where it is."""
         for turn in turns:
@@ -134,6 +160,8 @@ class FeedView(Selecting, can_focus=True):
         self.refresh(layout=True)
 
     def _check_edges(self) -> None:
+        if self._landing and self.is_attached:
+            self._land()
         if self._loading or not self.window.turns or not self.is_attached:
             return
         if self.window.has_older and self.scroll_y < EDGE_ROWS:
@@ -336,7 +364,9 @@ class FeedView(Selecting, can_focus=True):
         elif self._held is not None:
             held, offset = self._held
             placed = next((p for p in result.placements if p.widget is held), None)
-            target = None if placed is None else max(placed.region.y + offset, 0)
+            if placed is not None:
+                end = result.spatial_map.total_region.bottom - size.height
+                target = max(min(placed.region.y + offset, end), 0)
         if target is not None and target != self.scroll_y:
             moved = target - self.scroll_y
             self.set_reactive(Widget.scroll_y, float(target))

@@ -56,13 +56,20 @@ class Selecting(VerticalScroll):
             self.scroll_end(animate=False)
 
     def _select(self, turn_id: int | None) -> None:
+        view = self._mark(turn_id)
+        if view is not None:
+            self.scroll_to_widget(view, animate=False)
+        self._tell()
+
+    def _mark(self, turn_id: int | None) -> TurnView | None:
+        """Move the highlight, and nothing else; the turn's widget, where there is one already."""
         if self.selected in self._views:
             self._views[self.selected].remove_class("-selected")
         self.selected = turn_id
-        if turn_id is not None and (view := self._views.get(turn_id)) is not None:
+        view = None if turn_id is None else self._views.get(turn_id)
+        if view is not None:
             view.add_class("-selected")
-            self.scroll_to_widget(view, animate=False)
-        self._tell()
+        return view
 
     def on_turn_view_clicked(self, event: TurnView.Clicked) -> None:
         """A click selects."""
