@@ -17,7 +17,8 @@ from qterm.model import Turn
 from qterm.tui.excerpt import hit_of
 from qterm.tui.screens.approval import ApprovalPanel
 from qterm.tui.screens.search import SearchScreen
-from qterm.tui.widgets.turn import TurnView
+from qterm.tui.screens.thread import ThreadScreen
+from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.window import MOST
 from tests.cases import cases
 from tests.tui.stage import NOON, Stage, screen_text, stage, until
@@ -59,19 +60,22 @@ async def many(on: Stage, count: int, needle: int) -> Turn:
     return found
 
 
-def in_view(on: Stage, turn: Turn) -> bool:
-    screen = on.app.screen
-    feed = getattr(screen, "feed", None)
+def feed_of(on: Stage) -> FeedView | None:
+    """The feed on the screen."""
+    return on.app.screen.feed if isinstance(on.app.screen, ThreadScreen) else None
+
+
+def is_at(on: Stage, turn: Turn) -> bool:
+    """Whether the turn is in view, highlighted, and everything has settled."""
+    feed = feed_of(on)
     view = feed._views.get(turn.id) if feed is not None else None
-    return isinstance(view, TurnView) and feed.region.contains_region(view.region)
+    if feed is None or view is None or not feed.is_settled or feed.selected != turn.id:
+        return False
+    return feed.has_focus and feed.region.contains_region(view.region)
 
 
 async def at(pilot: Pilot[Any], on: Stage, turn: Turn) -> None:
-    """Wait until the turn is in view, highlighted, and everything has settled."""
-    await until(pilot, lambda: in_view(on, turn) and on.app.screen.feed.is_settled)  # type: ignore[attr-defined]
-    feed = on.app.screen.feed  # type: ignore[attr-defined]
-    assert feed.selected == turn.id
-    assert feed.has_focus
+    await until(pilot, lambda: is_at(on, turn))
 
 
 # -- finding -------------------------------------------------------------------------------------
@@ -220,11 +224,11 @@ async def test_enter_goes_to_the_turn_with_its_neighbours_and_end_comes_back(
             assert window.turns[0].id < turn.id < window.turns[-1].id
             assert "Report 39." in screen_text(on.app)
             assert "Report 41." in screen_text(on.app)
-            assert not feed.following
+            assert feed.following is False
             assert home(on).composer.text == "a draft"
             await pilot.press("end")
             await shows(pilot, on, "Report 299.")
-            assert feed.following
+            assert home(on).feed.following
             assert not feed.window.has_newer
             assert home(on).composer.text == "a draft"
 

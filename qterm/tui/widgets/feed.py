@@ -229,7 +229,7 @@ class FeedView(Selecting, can_focus=True):
         self._choose()
         wanted = {turn.id for turn in self.window.turns}
         leaving: list[Widget] = [self._views.pop(i) for i in list(self._views) if i not in wanted]
-        days = self._day_words()
+        days = self._showing.lines_between()
         leaving += [
             self._days.pop(i)
             for i, line in list(self._days.items())
@@ -262,20 +262,6 @@ class FeedView(Selecting, can_focus=True):
     def _let_go(self, leaving: list[Widget]) -> None:
         if self._held is not None and self._held[0] in leaving:
             self._held = None
-
-    def _day_words(self) -> dict[int, str]:
-        """The lines between the turns: where a day begins, and where a task's run does."""
-        days: dict[int, str] = {}
-        last, run = "", 1
-        for turn in self.window.turns:
-            words = self.look.day(turn)
-            parts = [words] if words != last else []
-            if turn.run > run:
-                parts.insert(0, f"── Run {turn.run} ──")
-            if parts:
-                days[turn.id] = "  ".join(parts)
-            last, run = words, max(turn.run, run)
-        return days
 
     # -- what a turn looks like now ------------------------------------------------------------
 

@@ -47,6 +47,20 @@ class Showing:
             return shown
         return self._with_steps(shown, turn.id)
 
+    def lines_between(self) -> dict[int, str]:
+        """The lines between the turns: where a day begins, and where a task's run does."""
+        days: dict[int, str] = {}
+        last, run = "", 1
+        for turn in self.window.turns:
+            words = self.look.day(turn)
+            parts = [words] if words != last else []
+            if turn.run > run:
+                parts.insert(0, f"── Run {turn.run} ──")
+            if parts:
+                days[turn.id] = "  ".join(parts)
+            last, run = words, max(turn.run, run)
+        return days
+
     def choose(self, *, keep: bool) -> None:
         """Choose the answers that are drawn as Markdown: the newest, as many as stay cheap.
 
