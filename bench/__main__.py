@@ -1,4 +1,4 @@
-"""`python -m bench [start] [feed] [memory] [turn] [live] [screen]`: the ratios; all for none."""
+"""`python -m bench [start] [feed] [memory] [turn] [live] [screen] [open]`: all for none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import feed, live, memory, screen, start, turn
+from bench import feed, live, memory, opening, screen, start, turn
 from bench.ratio import Ratio
+from qterm.private import private_folder
 
 LINES = (
     ("0.19", Path(sys.executable).with_name("hermes")),
@@ -35,11 +36,13 @@ async def main(wanted: set[str]) -> int:
                 found += await live.ratios(folder / f"live-{line}", hermes, line)
         if "screen" in wanted:
             found += await screen.ratios(folder / "screen")
+        if "open" in wanted:
+            found += await opening.ratios(private_folder(folder / "open"))
     for ratio in found:
         print(ratio)
     return int(any(ratio.value > ratio.aim for ratio in found))
 
 
 if __name__ == "__main__":
-    everything = {"start", "feed", "memory", "turn", "live", "screen"}
+    everything = {"start", "feed", "memory", "turn", "live", "screen", "open"}
     sys.exit(asyncio.run(main(set(sys.argv[1:]) or everything)))

@@ -26,17 +26,28 @@ FROM n
 """
 
 
-@asynccontextmanager
-async def filled(folder: Path, turns: int) -> AsyncIterator[Store]:
-    """A store with so many turns; filled in one statement, as appending would take an hour."""
-    path = folder / str(turns) / "feed.db"
-    store = await open_store(path, locks_dir=folder / str(turns) / "locks")
+async def fill(data: Path, turns: int, answer: str | None = None) -> None:
+    """Make a feed of so many turns in a data folder, in one statement, as appending would take an
+    hour; `answer` is what Q says in it."""
+    path = data / "feed.db"
+    store = await open_store(path, locks_dir=data / "locks")
     await store.close()
     with sqlite3.connect(path) as connection:
-        connection.execute(FILL, (turns, int((time.time() - turns) * 1000)))
-        connection.execute("UPDATE revisions SET rev = ? WHERE name = 'feed'", (turns,))
+        if turns:
+            connection.execute(FILL, (turns, int((time.time() - turns) * 1000)))
+            connection.execute("UPDATE revisions SET rev = ? WHERE name = 'feed'", (turns,))
+        if answer is not None:
+            connection.execute("UPDATE turns SET text = ? WHERE persona = 'q'", (answer,))
     connection.close()
-    store = await open_store(path, locks_dir=folder / str(turns) / "locks")
+
+
+@asynccontextmanager
+async def filled(folder: Path, turns: int) -> AsyncIterator[Store]:
+    """A store with so many turns."""
+    await fill(folder / str(turns), turns)
+    store = await open_store(
+        folder / str(turns) / "feed.db", locks_dir=folder / str(turns) / "locks"
+    )
     try:
         for number in range(12):
             await store.add_fact(f"fact {number}")

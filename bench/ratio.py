@@ -13,12 +13,13 @@ Work = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`a` and `b` in seconds, each run in the order in which it was measured."""
+    """`a` and `b` in seconds or MB, each run in the order in which it was measured."""
 
     name: str
     aim: float
     a: list[float]
     b: list[float]
+    unit: str = "ms"
 
     @property
     def value(self) -> float:
@@ -29,10 +30,11 @@ class Ratio:
         """One line for the table."""
         a, b = statistics.median(self.a), statistics.median(self.b)
         verdict = "ok" if self.value <= self.aim else "OVER"
-        spread = f"{min(self.a) * 1e3:.2f}–{max(self.a) * 1e3:.2f}"
+        scale = 1e3 if self.unit == "ms" else 1.0
+        spread = f"{min(self.a) * scale:.2f}–{max(self.a) * scale:.2f}"
         return (
             f"{self.name:<66} {self.value:6.3g}  (aim {self.aim:.3g}, {verdict})  "
-            f"{a * 1e3:10.2f} ms : {b * 1e3:10.2f} ms   A {spread}"
+            f"{a * scale:10.2f} {self.unit} : {b * scale:10.2f} {self.unit}   A {spread}"
         )
 
 

@@ -1,21 +1,21 @@
-"""From Q's words to the drawn frame, below a long feed and below a short one."""
+"""From Q's words, and from a key, to the drawn frame: below a long feed and below a short one."""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
+from textual.events import Key
 from textual.pilot import Pilot
 
-from bench.feed import FILL
+from bench.feed import fill
 from bench.live import pairs
 from bench.ratio import Ratio
 from qterm.events import ReplyText
-from qterm.feed.store import open_store
 from qterm.hermes.way import Replied, TextDelta
 from qterm.private import private_folder
 from qterm.tui.app import Leave
@@ -27,6 +27,13 @@ SIZE = (120, 40)
 BEGIN = "So **far** it is"
 REST_SECONDS = 0.15
 """What the frame before left to do belongs to that."""
+
+COMPARED = (
+    ("a drawn token, 5,000 turns above : 50 turns above", 1.2, "token", 5_000, 50),
+    ("a drawn token, 5,000 turns above : none", 1.1, "token", 5_000, 0),
+    ("key to drawn letter, 100,000 turns in the feed : 100", 1.1, "key", 100_000, 100),
+)
+"""What is compared: its name, its aim, what is drawn, and the turns in either feed."""
 
 ANSWER = """All **green**:
 
@@ -75,19 +82,27 @@ class Screen:
         await asyncio.wait_for(self.drawn.wait(), 30)
         return time.perf_counter() - start
 
+    async def key(self) -> float:
+        """Seconds from a key that arrives to the frame that shows its letter."""
+        home = self.on.app.home
+        assert home is not None
+        await asyncio.sleep(REST_SECONDS)
+        if len(home.composer.text) > 60:
+            home.composer.text = ""
+            await self.pilot.pause(REST_SECONDS)
+        self.number += 1
+        letter = "abcdefghij"[self.number % 10]
+        self.drawn.clear()
+        self.word = f"› {home.composer.text}{letter}"
+        event = Key(letter, letter)
+        event.set_sender(self.on.app)
+        start = time.perf_counter()
+        self.on.app.post_message(event)
+        await asyncio.wait_for(self.drawn.wait(), 30)
+        return time.perf_counter() - start
 
-Asked = asyncio.Queue["asyncio.Future[float] | None"]
 
-
-async def _fill(folder: Path, turns: int) -> None:
-    data = private_folder(folder / "data")
-    store = await open_store(data / "feed.db", locks_dir=data / "locks")
-    await store.close()
-    with sqlite3.connect(data / "feed.db") as connection:
-        connection.execute(FILL, (turns, int((time.time() - turns) * 1000)))
-        connection.execute("UPDATE turns SET text = ? WHERE persona = 'q'", (ANSWER,))
-        connection.execute("UPDATE revisions SET rev = ? WHERE name = 'feed'", (turns,))
-    connection.close()
+Asked = asyncio.Queue["tuple[str, asyncio.Future[float]] | None"]
 
 
 async def _live(folder: Path, asked: Asked, ready: asyncio.Event) -> None:
@@ -98,13 +113,14 @@ async def _live(folder: Path, asked: Asked, ready: asyncio.Event) -> None:
             await screen.begin()
             assert on.app.screen.query(TurnView), "no turn is on the screen"
             ready.set()
-            while (future := await asked.get()) is not None:
-                future.set_result(await screen.token())
+            while (wanted := await asked.get()) is not None:
+                what, future = wanted
+                future.set_result(await (screen.key() if what == "key" else screen.token()))
 
 
 @asynccontextmanager
 async def _screen(folder: Path, turns: int) -> AsyncIterator[Asked]:
-    await _fill(private_folder(folder), turns)
+    await fill(private_folder(private_folder(folder) / "data"), turns, ANSWER)
     asked: Asked = asyncio.Queue()
     ready = asyncio.Event()
     task = asyncio.create_task(_live(folder, asked, ready))
@@ -122,15 +138,21 @@ async def _screen(folder: Path, turns: int) -> AsyncIterator[Asked]:
 
 
 async def ratios(folder: Path, *, runs: int = 40) -> list[Ratio]:
-    """The ratio of a drawn token; `folder` is a scratch folder."""
-    async with AsyncExitStack() as screens:
-        many = await screens.enter_async_context(_screen(folder / "many", 5_000))
-        few = await screens.enter_async_context(_screen(folder / "few", 50))
+    """The ratios of a drawn token and a drawn key; `folder` is a scratch folder."""
 
-        async def token(asked: Asked) -> float:
-            future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-            asked.put_nowait(future)
-            return await future
+    async def one(asked: Asked, what: str) -> float:
+        future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        asked.put_nowait((what, future))
+        return await future
 
-        name = "a drawn token, 5,000 turns above : 50 turns above"
-        return [await pairs(name, 1.2, lambda: token(many), lambda: token(few), runs=runs)]
+    found = []
+    private_folder(folder)
+    for number, (name, aim, what, large, small) in enumerate(COMPARED):
+        data = private_folder(folder / str(number))
+        async with AsyncExitStack() as screens:
+            many = await screens.enter_async_context(_screen(data / "many", large))
+            few = await screens.enter_async_context(_screen(data / "few", small))
+            found.append(
+                await pairs(name, aim, partial(one, many, what), partial(one, few, what), runs=runs)
+            )
+    return found
