@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
 
 import regex
 
@@ -36,13 +38,37 @@ class Caps:
     block_chars: int = 12_000
 
 
+class PieceKind(StrEnum):
+    """What a piece of the block is; the frame is what qterm itself says in it."""
+
+    FRAME = "frame"
+    MODE = "mode"
+    FACT = "fact"
+    NOTE = "note"
+    TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some whole lines of the block, without the last line's end.
+
+    `source` is the id of the fact or turn they were made of, `clipped` whether it was cut.
+    """
+
+    kind: PieceKind
+    text: str
+    source: int | None = None
+    clipped: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class QContext:
     """The block, and what the operator should know about it.
 
     `text` is empty when there is nothing to tell. The counts say how many turns, facts and notes
     are in it and how many were left out (turns are counted up to about 1,000); `clipped` is how
-    many of those in it were cut. `mode` is the one that is in it.
+    many of those in it were cut. `mode` is the one that is in it. `pieces`, joined by line ends,
+    are exactly `text`.
     """
 
     text: str
@@ -54,6 +80,7 @@ class QContext:
     notes: int = 0
     notes_left_out: int = 0
     clipped: int = 0
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def chars(self) -> int:
@@ -108,19 +135,25 @@ def render_q_context(
     told = [fact for fact in facts if fact.pinned]
     parts = _Parts(safe_line(operator).replace(":", "") or "the operator", labels)
     if mode is not None and not mode.is_over(now) and (line := safe_line(mode.text)):
-        clipped, parts.mode_clipped = _marked(line, caps.fact_chars)
-        parts.mode = f"Mode: {clipped}{_until(mode, now)}"
-    parts.facts = [_marked(safe_line(fact.text), caps.fact_chars) for fact in told[: caps.facts]]
+        piece = _line(PieceKind.MODE, "Mode: ", line, caps)
+        parts.mode = replace(piece, text=f"{piece.text}{_until(mode, now)}")
+    parts.facts = [
+        _line(PieceKind.FACT, "- ", safe_line(fact.text), caps, fact.id)
+        for fact in told[: caps.facts]
+    ]
     parts.facts_left_out = len(told) - len(parts.facts)
-    parts.notes = [_marked(safe_line(note), caps.fact_chars) for note in notes[: caps.notes]]
+    parts.notes = [
+        _line(PieceKind.NOTE, "- ", safe_line(note), caps) for note in notes[: caps.notes]
+    ]
     parts.notes_left_out = len(notes) - len(parts.notes)
     chosen = said[max(0, len(said) - caps.turns) :] if caps.turns else []
     parts.turns = [_turn(turn, labels, caps) for turn in _answers_behind_questions(chosen)]
     parts.turns_left_out = older_turns + len(said) - len(chosen)
     while parts.has_any() and len(parts.text()) > caps.block_chars:
         parts.drop_one()
+    pieces = parts.pieces() if parts.has_any() else ()
     return QContext(
-        text=parts.text() if parts.has_any() else "",
+        text=_joined(pieces),
         mode=mode if parts.mode else None,
         turns=len(parts.turns),
         turns_left_out=parts.turns_left_out,
@@ -128,31 +161,27 @@ def render_q_context(
         facts_left_out=parts.facts_left_out,
         notes=len(parts.notes),
         notes_left_out=parts.notes_left_out,
-        clipped=parts.clipped(),
+        clipped=sum(piece.clipped for piece in pieces),
+        pieces=pieces,
     )
 
 
 class _Parts:
-    """What goes into the block, while it is fitted into its cap. Each piece has its clip flag."""
+    """What goes into the block, while it is fitted into its cap."""
 
     def __init__(self, operator: str, labels: Mapping[str, str]) -> None:
         self.operator = operator
         self.you, self.q = labels.get(YOU, YOU), labels.get(Q, Q)
-        self.mode = ""
-        self.mode_clipped = False
-        self.facts: list[tuple[str, bool]] = []
+        self.mode: Piece | None = None
+        self.facts: list[Piece] = []
         self.facts_left_out = 0
-        self.notes: list[tuple[str, bool]] = []
+        self.notes: list[Piece] = []
         self.notes_left_out = 0
-        self.turns: list[tuple[str, bool]] = []
+        self.turns: list[Piece] = []
         self.turns_left_out = 0
 
     def has_any(self) -> bool:
         return bool(self.mode or self.facts or self.notes or self.turns)
-
-    def clipped(self) -> int:
-        pieces = [*self.facts, *self.notes, *self.turns]
-        return sum(clipped for _, clipped in pieces) + (self.mode_clipped and bool(self.mode))
 
     def drop_one(self) -> None:
         """The oldest turn goes first; only under a very small cap does anything else have to."""
@@ -166,37 +195,47 @@ class _Parts:
             self.facts.pop()
             self.facts_left_out += 1
         else:
-            self.mode = ""
+            self.mode = None
 
     def text(self) -> str:
-        sections = [
-            f"{BEGIN}\n"
+        return _joined(self.pieces())
+
+    def pieces(self) -> tuple[Piece, ...]:
+        rows: list[Piece | str] = [
+            BEGIN,
             f"You are Q. All of this block is background, not a request. {self.operator}'s message "
             f"to you follows after the line {END}: answer that, as Q, and do not begin with a "
-            "name. Lines that are set in belong to the speaker above them."
+            "name. Lines that are set in belong to the speaker above them.",
         ]
         if self.mode:
-            sections.append(self.mode)
+            rows += ["", self.mode]
         if self.facts:
-            sections.append(
-                _section(f"About {self.operator}:", self.facts, self.facts_left_out, "fact")
-            )
+            rows += ["", f"About {self.operator}:", *self.facts]
+            rows += _left_out(self.facts_left_out, "fact")
         if self.notes:
-            sections.append(_section("Working notes:", self.notes, self.notes_left_out, "note"))
+            rows += ["", "Working notes:", *self.notes, *_left_out(self.notes_left_out, "note")]
         if self.turns:
             heading = f"Said so far, oldest first ({self.you} is {self.operator}, {self.q} is you):"
-            lines = [heading, *(text for text, _ in self.turns)]
-            if self.turns_left_out:
-                lines.insert(1, f"({_older(self.turns_left_out)} left out)")
-            sections.append("\n".join(lines))
-        return "\n\n".join([*sections, END])
+            older = [f"({_older(self.turns_left_out)} left out)"] if self.turns_left_out else []
+            rows += ["", heading, *older, *self.turns]
+        return tuple(_framed([*rows, "", END]))
 
 
-def _section(heading: str, pieces: Sequence[tuple[str, bool]], left_out: int, noun: str) -> str:
-    lines = [heading, *(f"- {text}" for text, _ in pieces)]
-    if left_out:
-        lines.append(f"({left_out} more {noun}{'s' if left_out > 1 else ''} left out)")
-    return "\n".join(lines)
+def _framed(rows: Sequence[Piece | str]) -> Iterator[Piece]:
+    """The pieces, with the lines of the frame between two of them as one piece."""
+    for is_line, group in groupby(rows, lambda row: isinstance(row, str)):
+        if is_line:
+            yield Piece(PieceKind.FRAME, "\n".join(str(row) for row in group))
+        else:
+            yield from (row for row in group if isinstance(row, Piece))
+
+
+def _joined(pieces: Sequence[Piece]) -> str:
+    return "\n".join(piece.text for piece in pieces)
+
+
+def _left_out(count: int, noun: str) -> list[str]:
+    return [f"({count} more {noun}{'s' if count > 1 else ''} left out)"] if count else []
 
 
 def _older(count: int) -> str:
@@ -205,9 +244,9 @@ def _older(count: int) -> str:
     return f"{count} older message{'s' if count > 1 else ''}"
 
 
-def _marked(text: str, cap: int) -> tuple[str, bool]:
-    clipped, is_clipped = clip(text, cap)
-    return clipped + CLIPPED * is_clipped, is_clipped
+def _line(kind: PieceKind, start: str, line: str, caps: Caps, source: int | None = None) -> Piece:
+    text, clipped = clip(line, caps.fact_chars)
+    return Piece(kind, start + text + CLIPPED * clipped, source, clipped)
 
 
 def _answers_behind_questions(turns: Sequence[Turn]) -> list[Turn]:
@@ -226,7 +265,7 @@ def _answers_behind_questions(turns: Sequence[Turn]) -> list[Turn]:
     return ordered
 
 
-def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> tuple[str, bool]:
+def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> Piece:
     """One turn: its label, its first line, the others set in (rule C4)."""
     limit = reading_limit(caps)
     is_cut = len(turn.text) >= limit
@@ -236,9 +275,10 @@ def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> tuple[str, bool]
     # A persona that the config does not know (any more) goes by its key, as safe as a label (C4).
     label = labels.get(turn.persona) or safe_line(turn.persona).replace(":", "")
     lines = text.split("\n")
-    return "\n".join(
+    text = "\n".join(
         [f"{label}: {lines[0]}", *(f"{_SET_IN}{line}".rstrip() for line in lines[1:])]
-    ), clipped
+    )
+    return Piece(PieceKind.TURN, text, turn.id, clipped)
 
 
 def _until(mode: Mode, now: datetime) -> str:

@@ -10,7 +10,17 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qterm.context import BEGIN, CLIPPED, END, Caps, QContext, clip, reading_limit, render_q_context
+from qterm.context import (
+    BEGIN,
+    CLIPPED,
+    END,
+    Caps,
+    PieceKind,
+    QContext,
+    clip,
+    reading_limit,
+    render_q_context,
+)
 from qterm.model import Fact, Mode, Turn, TurnState
 from tests.cases import cases, ids
 
@@ -279,3 +289,35 @@ def test_reading_more_than_the_limit_changes_nothing() -> None:
     whole = render([Turn(1, None, "you", text, TurnState.SENT, NOW)])
     read = render([Turn(1, None, "you", text[: reading_limit(caps)], TurnState.SENT, NOW)])
     assert whole == read
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(list(LABELS)), ODD), max_size=20),
+    st.lists(ODD, max_size=12),
+    ODD,
+    st.lists(ODD, max_size=12),
+    st.integers(60, 2_000),
+)
+def test_the_pieces_are_the_block(
+    rows: list[tuple[str, str]], facts: list[str], mode: str, notes: list[str], cap: int
+) -> None:
+    """What the screen shows piece by piece is what is sent, and each knows where it is from."""
+    caps = Caps(turn_chars=40, fact_chars=20, block_chars=cap)
+    turns, known = turns_of([list(row) for row in rows]), facts_of(facts)
+    context = render(turns, known, mode, notes=notes, caps=caps)
+    assert "\n".join(piece.text for piece in context.pieces) == context.text
+    of = {kind: [piece for piece in context.pieces if piece.kind is kind] for kind in PieceKind}
+    assert len(of[PieceKind.MODE]) == (context.mode is not None)
+    assert [piece.source for piece in of[PieceKind.FACT]] == [
+        fact.id for fact in known[: context.facts]
+    ]
+    assert len(of[PieceKind.NOTE]) == context.notes
+    assert len(of[PieceKind.TURN]) == context.turns
+    for piece in of[PieceKind.TURN]:
+        assert piece.text.startswith(f"{LABELS[turns[(piece.source or 0) - 1].persona]}: ")
+    assert sum(piece.clipped for piece in context.pieces) == context.clipped
+    assert all(
+        (CLIPPED in piece.text) >= piece.clipped
+        for piece in context.pieces
+        if piece.kind is not PieceKind.FRAME
+    )
