@@ -275,9 +275,7 @@ def _turn(turn: Turn, labels: Mapping[str, str], caps: Caps) -> Piece:
     # A persona that the config does not know (any more) goes by its key, as safe as a label (C4).
     label = labels.get(turn.persona) or safe_line(turn.persona).replace(":", "")
     lines = text.split("\n")
-    text = "\n".join(
-        [f"{label}: {lines[0]}", *(f"{_SET_IN}{line}".rstrip() for line in lines[1:])]
-    )
+    text = "\n".join([f"{label}: {lines[0]}", *(f"{_SET_IN}{line}".rstrip() for line in lines[1:])])
     return Piece(PieceKind.TURN, text, turn.id, clipped)
 
 

@@ -109,6 +109,13 @@ class FeedSource(Protocol):
         """
         ...
 
+    async def hidden(
+        self, task_id: str | None, *, since: int, limit: int, chars: int
+    ) -> list[Turn]:
+        """The last said turns from an id on that are hidden from Q, oldest first, texts cut as
+        those of `transcript`. Only the newest few hundred turns are looked at."""
+        ...
+
     async def append(self, turn: NewTurn) -> Turn:
         """Store a turn; it is on the disk when this returns."""
         ...

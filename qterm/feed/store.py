@@ -147,6 +147,12 @@ class Store:
         """The last said, unhidden turns of a run before an id, and how many older (rule C5)."""
         return await self._database.read(turns.transcript, task_id, run, before, limit, chars)
 
+    async def hidden(
+        self, task_id: str | None, *, since: int, limit: int, chars: int
+    ) -> list[Turn]:
+        """The last said turns from an id on that are hidden from Q, oldest first."""
+        return await self._database.read(turns.hidden, task_id, since, limit, chars)
+
     async def append(self, turn: NewTurn) -> Turn:
         """Store a turn; it is on the disk when this returns."""
         return await self._write(turns.append, turn, self._now())

@@ -25,7 +25,11 @@ from qterm.model import Owner, Turn, TurnState
 OLDER_CAP = 1_000
 """How far the turns left out of a transcript are counted."""
 
-_SAID = "hidden = 0 AND state IN ('sent', 'stopped') AND persona <> 'qterm'"
+HIDDEN_LOOK = 200
+"""How many of the newest turns are looked at for hidden ones."""
+
+_WORDS = "state IN ('sent', 'stopped') AND persona <> 'qterm'"
+_SAID = f"hidden = 0 AND {_WORDS}"
 _OPEN = "state IN ('queued', 'pending')"
 
 ENDED_PENDING = "qterm ended before Q had answered."
@@ -83,6 +87,20 @@ def transcript(
         (task_id, run, rows[-1][0] if rows else until),
     ).fetchone()
     return [turn_of(row) for row in reversed(rows)], older
+
+
+def hidden(
+    connection: sqlite3.Connection, task_id: str | None, since: int, limit: int, chars: int
+) -> list[Turn]:
+    """The last said turns from an id on that are hidden from Q, oldest first."""
+    columns = COLUMNS.replace(" text,", f" substr(text, 1, {chars:d}),")
+    rows = connection.execute(
+        f"SELECT {columns} FROM turns WHERE id IN (SELECT id FROM turns INDEXED BY turns_thread "
+        "WHERE task_id IS ? AND id >= ? ORDER BY id DESC LIMIT ?) "
+        f"AND hidden = 1 AND {_WORDS} ORDER BY id DESC LIMIT ?",
+        (task_id, fitting(since), HIDDEN_LOOK, fitting(max(limit, 0))),
+    ).fetchall()
+    return [turn_of(row) for row in reversed(rows)]
 
 
 def append(connection: sqlite3.Connection, turn: NewTurn, now: datetime) -> Turn:

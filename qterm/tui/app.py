@@ -33,6 +33,7 @@ from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.thread import NEEDS, ThreadScreen
+from qterm.tui.screens.told import ToldScreen
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -225,7 +226,7 @@ class QtermApp(Offers, inherit_bindings=False):
     def _available(self, command: Command, screen: Screen[object]) -> bool:
         if command.place is Place.APP:
             return True
-        if not isinstance(screen, ThreadScreen) or command.place not in screen.PLACES:
+        if not isinstance(screen, ThreadScreen | ToldScreen) or command.place not in screen.PLACES:
             return False
         return command.available(screen.situation())
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from textual.binding import Binding, BindingType
 
 from qterm.model import YOU, Task, TaskState, Turn, TurnState
+from qterm.tui.told_rows import Row, RowKind
 
 
 class Place(StrEnum):
@@ -21,6 +22,7 @@ class Place(StrEnum):
     COMPOSER = "Writing"
     FEED = "In the feed (tab goes there)"
     LIST = "In the list of tasks (tab goes there)"
+    TOLD = "In what Q will be told (ctrl+t goes there)"
     HOME = "Home"
     TASKS = "Tasks"
     THREAD = "Home and tasks"
@@ -32,7 +34,8 @@ class Situation:
     """What the availability of commands hangs on. `task` is the chosen one, None at home.
 
     `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
-    session's mode can be chosen; `asks`: hermes waits for an answer in another thread.
+    session's mode can be chosen; `asks`: hermes waits for an answer in another thread. `told` is
+    the chosen row of what Q will be told; `removed`: a fact can be brought back.
     """
 
     running: bool = False
@@ -46,6 +49,8 @@ class Situation:
     modes: bool = False
     asks: bool = False
     task: Task | None = None
+    told: Row | None = None
+    removed: bool = False
 
 
 Test = Callable[[Situation], bool]
@@ -74,6 +79,10 @@ def _task_is_over(now: Situation) -> bool:
 
 def _has_detail(now: Situation) -> bool:
     return now.selected is not None and (bool(now.selected.detail) or now.selected_did)
+
+
+def _told(*kinds: RowKind) -> Test:
+    return lambda now: now.told is not None and now.told.kind in kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +199,69 @@ COMMANDS: tuple[Command, ...] = (
         Place.THREAD, "go_to_request", available=lambda now: now.asks,
     ),
     Command(
+        "told-above", "up", "above", "Go to the row above",
+        "Move the highlight to the fact or turn above, or scroll.",
+        Place.TOLD, "cursor_up", palette=False,
+    ),
+    Command(
+        "told-below", "down", "below", "Go to the row below",
+        "Move the highlight to the fact or turn below, or scroll.",
+        Place.TOLD, "cursor_down", palette=False,
+    ),
+    Command(
+        "told-edit", "e,enter", "edit…", "Edit the fact, or the mode…",
+        "Change the words of the highlighted fact, or the mode.",
+        Place.TOLD, "screen.told_edit", footer=True, available=_told(RowKind.FACT, RowKind.MODE),
+    ),
+    Command(
+        "told-turn", "enter", "show in feed", "Show the turn in the feed",
+        "Go to the highlighted turn of what Q will be told, where it stands in the feed.",
+        Place.TOLD, "screen.told_turn", footer=True, available=_told(RowKind.TURN),
+    ),
+    Command(
+        "told-hide", "h", "hide, show", "Hide the turn from Q, or tell it again",
+        "Take the highlighted turn out of what Q will be told, or put it back.",
+        Place.TOLD, "screen.told_hide", footer=True, available=_told(RowKind.TURN),
+    ),
+    Command(
+        "told-add", "a", "add fact…", "Add a fact…",
+        "Add a fact about you, told with every message.",
+        Place.TOLD, "screen.fact", footer=True, palette=False,
+    ),
+    Command(
+        "told-pin", "p", "pin", "Pin the fact, or unpin it",
+        "Only pinned facts are sent; an unpinned one is kept for later.",
+        Place.TOLD, "screen.told_pin", footer=True, available=_told(RowKind.FACT),
+    ),
+    Command(
+        "told-up", "alt+up,shift+up", "move up", "Move the fact up",
+        "Put the highlighted fact further up; the first ones are sent.",
+        Place.TOLD, "screen.told_move(-1)", footer=True, available=_told(RowKind.FACT),
+    ),
+    Command(
+        "told-down", "alt+down,shift+down", "move down", "Move the fact down",
+        "Put the highlighted fact further down.",
+        Place.TOLD, "screen.told_move(1)", available=_told(RowKind.FACT),
+    ),
+    Command(
+        "told-remove", "x", "remove", "Remove the fact",
+        "Remove the highlighted fact; it can be brought back until qterm ends.",
+        Place.TOLD, "screen.told_remove", footer=True, available=_told(RowKind.FACT),
+    ),
+    Command(
+        "told-undo", "u", "bring back", "Bring back the removed fact",
+        "Bring the fact back that was removed last, to where it was.",
+        Place.TOLD, "screen.told_undo", footer=True, available=lambda now: now.removed,
+    ),
+    Command(
+        "told-leave", "escape", "write", "Go back to writing from what Q will be told",
+        "Put the cursor into the editor again.",
+        Place.TOLD, "screen.told_leave", footer=True, palette=False,
+        available=lambda now: not now.running,
+    ),
+    Command(
         "told", "ctrl+t", "context", "What Q will be told",
-        "Show or hide the context that goes to Q with your next message.",
+        "Go to the context that goes to Q with your next message; once there, put it away.",
         Place.HOME, "told", footer=True,
     ),
     Command(

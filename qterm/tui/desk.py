@@ -8,20 +8,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from textual.message import Message
 from textual.worker import Worker
 
+from qterm.context import PieceKind
 from qterm.conversation import SendError
 from qterm.feed.source import FeedError
 from qterm.frame import ChatFrame
 from qterm.hermes.way import Answer
-from qterm.model import Task, Turn
+from qterm.model import Fact, Task, Turn
 from qterm.services import Services
+from qterm.threads.home import CONTEXT_SECONDS
 from qterm.tui import messages
 from qterm.tui.messages import Side
+from qterm.tui.told_rows import HIDDEN_CHARS, Fit, Known
 from qterm.tui.widgets.window import PAGE
 
 log = logging.getLogger(__name__)
@@ -31,6 +34,11 @@ WATCH_AGAIN_SECONDS = 2.0
 
 TELL_SECONDS = 0.2
 """Changes that come together are told together."""
+
+SLOW_CONTEXT = (
+    "Reading what Q will be told takes too long: your message would go without it. The doctor (f5) "
+    "says how the store is."
+)
 
 Start = Callable[..., Worker[None]]
 
@@ -42,6 +50,9 @@ class Desk:
     services: Services
     post: Callable[[Message], object]
     start: Start
+    _due: dict[str, Callable[[], Awaitable[object]]] = field(default_factory=dict)
+    _at_work: set[str] = field(default_factory=set)
+    _facts: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def _run(
         self, work: Callable[[], Awaitable[object]], group: str, *, exclusive: bool = True
@@ -54,6 +65,20 @@ class Desk:
             name=group,
             description=f"qterm: {group}",
         )
+
+    def _latest(self, group: str, work: Callable[[], Awaitable[object]]) -> None:
+        """Of several such calls only the newest counts: it follows the one that is at work."""
+        self._due[group] = work
+        if group not in self._at_work:
+            self._at_work.add(group)
+            self._run(partial(self._work_off, group), group)
+
+    async def _work_off(self, group: str) -> None:
+        try:
+            while (work := self._due.pop(group, None)) is not None:
+                await work()
+        finally:
+            self._at_work.discard(group)
 
     async def _guard(self, work: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -152,19 +177,45 @@ class Desk:
 
     def tell(self) -> None:
         """Find out what Q would be told now."""
-        self._run(self._tell, "told")
+        self._latest("told", self._tell)
 
     async def _tell(self) -> None:
         await asyncio.sleep(TELL_SECONDS)
+        self._due.pop("told", None)
         try:
-            context = await self.services.conversation.context()
+            async with asyncio.timeout(CONTEXT_SECONDS):
+                known = await self._known()
+        except TimeoutError:
+            self.post(messages.Told(None, SLOW_CONTEXT))
         except FeedError as error:
             self.post(messages.Told(None, str(error)))
         except Exception as error:
             log.exception("the context can't be made")
             self.post(messages.Told(None, _inside(error)))
         else:
-            self.post(messages.Told(context))
+            self.post(messages.Told(known))
+
+    async def _known(self) -> Known:
+        feed, caps = self.services.feed, self.services.settings.caps
+        context = await self.services.conversation.context()
+        facts, mode = await feed.facts(), await feed.mode()
+        hidden: list[Turn] = []
+        if caps.turns:
+            told = [piece.source or 0 for piece in context.pieces if piece.kind is PieceKind.TURN]
+            since = min(told, default=0) if context.turns_left_out or len(told) >= caps.turns else 0
+            hidden = await feed.hidden(None, since=since, limit=caps.turns, chars=HIDDEN_CHARS * 4)
+        return Known(context, facts, mode, hidden)
+
+    def weigh(self, block: str, message: str) -> None:
+        """Find out whether one call can carry block and message (rule C6)."""
+        self._latest("weigh", partial(self._weigh, block, message))
+
+    async def _weigh(self, block: str, message: str) -> None:
+        carries = self.services.way.carries
+        fit = Fit.BOTH
+        if not await carries(f"{block}\n\n{message}" if block else message):
+            fit = Fit.MESSAGE if block and await carries(message) else Fit.NOTHING
+        self.post(messages.Weighed(len(message), fit))
 
     def look_at_hermes(self) -> None:
         """Find out which hermes answers; quick when that is known already."""
@@ -263,6 +314,30 @@ class Desk:
             said()
 
         self._run(both, "change", exclusive=False)
+
+    # -- facts ---------------------------------------------------------------------------------
+
+    def move_fact(self, fact_id: int, step: int) -> None:
+        """Move a fact by so many places within its part; quick presses add up."""
+
+        async def move() -> None:
+            async with self._facts:
+                facts = await self.services.feed.facts()
+                place = next((fact.position for fact in facts if fact.id == fact_id), 0)
+                if place + step > 0:
+                    await self.services.feed.move_fact(fact_id, place + step)
+
+        self._run(move, "change", exclusive=False)
+
+    def bring_back(self, fact: Fact) -> None:
+        """Add a removed fact again, where it was."""
+
+        async def bring() -> None:
+            async with self._facts:
+                added = await self.services.feed.add_fact(fact.text, pinned=fact.pinned)
+                await self.services.feed.move_fact(added.id, fact.position)
+
+        self._run(bring, "change", exclusive=False)
 
     # -- tasks ---------------------------------------------------------------------------------
 

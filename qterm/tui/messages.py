@@ -8,12 +8,12 @@ from enum import StrEnum
 
 from textual.message import Message
 
-from qterm.context import QContext
 from qterm.events import Event
 from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
 from qterm.tui.excerpt import Hit
+from qterm.tui.told_rows import Fit, Known
 
 
 class Side(StrEnum):
@@ -104,8 +104,16 @@ class Held(Message, bubble=False):
 class Told(Message, bubble=False):
     """What Q would be told now, or why that is not known."""
 
-    context: QContext | None
+    known: Known | None
     trouble: str = ""
+
+
+@dataclass
+class Weighed(Message, bubble=False):
+    """What one call can carry of the block and a message of so many code points (rule C6)."""
+
+    chars: int
+    fit: Fit
 
 
 @dataclass

@@ -55,6 +55,7 @@ CALLS: dict[str, Callable[[sqlite3.Connection], object]] = {
     "page before": lambda c: turns.page(c, None, 500, None, 50),
     "page after": lambda c: turns.page(c, None, None, 500, 50),
     "transcript": lambda c: turns.transcript(c, None, 0, None, 16, 1000),
+    "hidden": lambda c: turns.hidden(c, None, 0, 16, 1000),
     "open turns": lambda c: turns.open_turns(c, None),
     "first in the queue": lambda c: turns.is_first(c, None, 10**9),
     "orphans": turns.interrupt_orphans,

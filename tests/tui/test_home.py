@@ -29,7 +29,7 @@ from qterm.settings.schema import Settings
 from qterm.tui.app import Leave
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.home import HomeScreen
-from qterm.tui.screens.sheets import ToldScreen
+from qterm.tui.screens.told import ToldScreen
 from qterm.tui.widgets.turn import TurnView
 from qterm.tui.widgets.window import MOST, PAGE
 from tests.tui.stage import Stage, changed, screen_text, stage, until
@@ -307,7 +307,7 @@ async def test_what_another_process_says_appears(tmp_path: Path) -> None:
             await other.add_fact("likes tea")
             await until(pilot, lambda: "likes tea" in screen_text(on.app))
             await other.set_mode("Deep work")
-            await until(pilot, lambda: "Deep work" in line_of(on, "Mode  "))
+            await until(pilot, lambda: "Mode: Deep work" in screen_text(on.app))
             await other.delete(turn.id)
             await until(pilot, lambda: "from afar" not in screen_text(on.app))
         finally:
@@ -472,6 +472,8 @@ async def test_a_narrow_screen_shows_what_q_is_told_on_its_own(tmp_path: Path) -
 async def test_the_pane_can_be_put_away(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, on.shown() as pilot:
         assert "What Q will be told" in screen_text(on.app)
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: home(on).told.list.has_focus)
         await pilot.press("ctrl+t")
         await until(pilot, lambda: "What Q will be told" not in screen_text(on.app))
         await pilot.press("ctrl+t")

@@ -59,10 +59,10 @@ class Words(ModalScreen[object]):
 
     def line(self, words: str, *, hint: str, name: str) -> Input:
         """One line to fill in, with the words that are in it already."""
+        words = to_editor(words).replace("\n", " ")  # what Q is told has one line, too
         return Input(
-            to_editor(words), placeholder=Content(hint).plain, id=name, compact=True,
-            select_on_focus=False,
-        )  # fmt: skip
+            words, placeholder=Content(hint).plain, id=name, compact=True, select_on_focus=False
+        )
 
     def said(self, name: str) -> str:
         """What was written into a line."""
@@ -74,11 +74,11 @@ class Words(ModalScreen[object]):
 
 
 class AskFact(Words):
-    """A new fact about the operator; dismissed with its words, or with None."""
+    """A fact about the operator, new or to be changed; dismissed with its words, or with None."""
 
-    def __init__(self, operator: str) -> None:
+    def __init__(self, operator: str, words: str = "") -> None:
         super().__init__()
-        self._operator = operator
+        self._operator, self._words = operator, words
 
     def compose(self) -> ComposeResult:
         """One line."""
@@ -88,9 +88,9 @@ class AskFact(Words):
                 markup=False,
                 classes="dialog--text",
             )
-            yield self.line("", hint="prefers short answers", name="fact")
+            yield self.line(self._words, hint="prefers short answers", name="fact")
             yield Static(
-                Content("enter adds it · esc leaves"),
+                Content(f"enter {'changes' if self._words else 'adds'} it · esc leaves"),
                 markup=False,
                 classes="dialog--hint",
             )

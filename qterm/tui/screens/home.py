@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
+from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import TextArea
 
-from qterm.context import QContext
 from qterm.model import Turn
 from qterm.services import FirstStart
 from qterm.tui import messages
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands import Place, Situation, bindings
 from qterm.tui.common import Common
-from qterm.tui.screens.ask import AskFact, AskMode, NewMode
-from qterm.tui.screens.sheets import ToldScreen
 from qterm.tui.screens.thread import ThreadScreen
+from qterm.tui.screens.told import ToldScreen
+from qterm.tui.screens.told_commands import ToldCommands, make_view
+from qterm.tui.told_rows import Telling
 from qterm.tui.widgets.told import ToldView
 
 WIDE = 100
 """From this many columns on, what Q will be told stands beside the feed."""
 
+WEIGH_SECONDS = 0.25
+"""So long after a key the size follows what is in the editor."""
 
-class HomeScreen(ThreadScreen):
+
+class HomeScreen(ToldCommands, ThreadScreen):
     """The home thread: every message carries a context (rules C1 to C6)."""
 
-    PLACES: ClassVar = (*ThreadScreen.PLACES, Place.HOME)
+    PLACES: ClassVar = (*ThreadScreen.PLACES, Place.HOME, Place.TOLD)
     BINDINGS = bindings(Place.HOME)
 
     def __init__(self, common: Common) -> None:
         super().__init__(common, common.look)
-        self.told = ToldView(self.services.settings.operator, self.look.now)
+        self.told = make_view(self.services, self.look)
         self.told.set_class(not self.services.settings.screen.side_pane, "-off")
-        self.told_context: QContext | None = None
+        self.telling = Telling()
+        self._weigh_timer: Timer | None = None
 
     def beside(self) -> Iterable[Widget]:
         """The pane is docked to the right; it is here so that tab goes feed, pane, editor."""
@@ -45,11 +51,18 @@ class HomeScreen(ThreadScreen):
         self.desk.recover()
         self.show_thread(self.opened(None))
         self.desk.tell()
+        self.set_interval(1.0, self._look_at_mode)
 
     @property
     def told_is_known(self) -> bool:
         """Whether it is known what Q would be told."""
-        return self.told_context is not None
+        return self.telling.known is not None
+
+    def situation(self) -> Situation:
+        """What the availability of commands hangs on, now."""
+        return replace(super().situation(), told=self.told.row, removed=bool(self.telling.removed))
+
+    # -- what Q will be told ---------------------------------------------------------------------
 
     @on(messages.FeedMoved)
     def _context_moved(self, event: messages.FeedMoved) -> None:
@@ -58,21 +71,54 @@ class HomeScreen(ThreadScreen):
         if change.deleted or change.facts or change.mode or said:
             self.desk.tell()
 
+    @on(messages.ChangesMissed)
+    def _context_missed(self) -> None:
+        self.desk.tell()
+
     def finished(self, turn: Turn) -> None:
         """The answer is part of what Q is told next."""
         self.desk.tell()
 
+    def _look_at_mode(self) -> None:
+        """A mode whose time is over is told no more."""
+        known = self.telling.known
+        mode = known.context.mode if known is not None else None
+        if mode is not None and mode.is_over(self.look.now()):
+            self.desk.tell()
+
     @on(messages.Told)
     def _told_came(self, event: messages.Told) -> None:
-        self.told_context = event.context
-        views = [self.told]
-        if isinstance(self.app.screen, ToldScreen):
-            views.append(self.app.screen.view)
-        for view in views:
-            if event.context is None:
-                view.show_trouble(event.trouble)
-            else:
-                view.show(event.context)
+        self.telling.trouble = event.trouble
+        self.telling.known = event.known
+        for view in self._views():
+            view.show(self.telling)
+        self._weigh()
+        self.app.screen.refresh_bindings()
+
+    @on(TextArea.Changed, "#composer")
+    def _message_changed(self) -> None:
+        if self._weigh_timer is None:  # not put off by the next key: the size follows the typing
+            self._weigh_timer = self.set_timer(WEIGH_SECONDS, self._weigh)
+
+    def _weigh(self) -> None:
+        """Find out whether block and message fit into one call, where that can be seen."""
+        if self._weigh_timer is not None:
+            self._weigh_timer.stop()
+            self._weigh_timer = None
+        known = self.telling.known
+        if known is not None and any(view.display for view in self._views()):
+            self.desk.weigh(known.context.text, self.composer.message)
+
+    @on(messages.Weighed)
+    def _weighed(self, event: messages.Weighed) -> None:
+        self.telling.draft, self.telling.fit = event.chars, event.fit
+        for view in self._views():
+            view.show_size(self.telling)
+
+    def _views(self) -> list[ToldView]:
+        """Where it is shown."""
+        above = [s.told for s in self.app.screen_stack if isinstance(s, ToldScreen)]
+        return [self.told, *above]
 
     def first_words(self) -> str:
         """What stands in a feed in which nothing has been said."""
@@ -84,32 +130,23 @@ class HomeScreen(ThreadScreen):
     # -- commands ------------------------------------------------------------------------------
 
     def action_told(self) -> None:
-        """Show or hide what Q will be told: beside the feed, or as a screen of its own."""
-        if self.size.width >= WIDE:
-            self.told.toggle_class("-off")
-            return
-        view = ToldView(self.services.settings.operator, self.look.now)
-        self.app.push_screen(ToldScreen(view, self.told_context))
+        """Go to what Q will be told, beside the feed or on a screen of its own; once there, put
+        it away."""
+        if self.size.width < WIDE:
+            self.app.push_screen(ToldScreen(self))
+        elif self.told.list.has_focus:
+            self.told.add_class("-off")
+            self.composer.focus()
+        else:
+            self.told.remove_class("-off")
+            self.told.list.focus()
+        self._weigh()
 
-    def action_mode(self) -> None:
-        """Ask for the mode."""
-        mode = self.told_context.mode if self.told_context else None
-        until = self.look.local(mode.until).strftime("%H:%M") if mode and mode.until else ""
+    def action_told_leave(self) -> None:
+        """Go back to the editor."""
+        self.composer.focus()
 
-        def answered(new: object) -> None:
-            if isinstance(new, NewMode):
-                change = partial(self.services.feed.set_mode, new.text or None, new.until)
-                words = "The mode is set." if new.text else "There is no mode any more."
-                self.desk.change(change, partial(self.app.notify, words))
-
-        self.app.push_screen(AskMode(mode.text if mode else "", until, self.look.now), answered)
-
-    def action_fact(self) -> None:
-        """Ask for a fact."""
-
-        def answered(words: object) -> None:
-            if isinstance(words, str):
-                said = partial(self.app.notify, "The fact is added.")
-                self.desk.change(partial(self.services.feed.add_fact, words), said)
-
-        self.app.push_screen(AskFact(self.services.settings.operator), answered)
+    def show_turn(self, turn_id: int) -> None:
+        """Go to a turn in the feed."""
+        if self.feed.choose(turn_id):
+            self.feed.focus(scroll_visible=False)

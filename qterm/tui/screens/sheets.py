@@ -1,4 +1,4 @@
-"""Screens that only show something: the keys, the notices, what Q is told, the findings."""
+"""Screens that only show something: the keys, the notices, the findings."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from qterm.context import QContext
 from qterm.tui.commands import COMMANDS, Place, key_words
 from qterm.tui.content import plain
-from qterm.tui.widgets.told import ToldView
 
 _LEAVE = "esc closes"
 
@@ -47,27 +45,6 @@ class Sheet(ModalScreen[None]):
     def show(self, text: Content) -> None:
         """Show another text."""
         self.query_one("#sheet--text", Static).update(text)
-
-
-class ToldScreen(ModalScreen[None]):
-    """What Q will be told, where the screen is too narrow for a pane beside the feed."""
-
-    BINDINGS: ClassVar = [("escape,q,ctrl+t", "app.pop_screen", "Close")]
-
-    def __init__(self, view: ToldView, context: QContext | None) -> None:
-        super().__init__()
-        self.view, self._told = view, context
-
-    def compose(self) -> ComposeResult:
-        """The same view as in the pane."""
-        self.view.border_subtitle = Content(_LEAVE)
-        yield self.view
-
-    def on_mount(self) -> None:
-        """Show what is known already."""
-        self.view.focus()
-        if self._told is not None:
-            self.view.show(self._told)
 
 
 class HelpSheet(Sheet):

@@ -71,6 +71,13 @@ class Selecting(VerticalScroll):
             view.add_class("-selected")
         return view
 
+    def choose(self, turn_id: int) -> bool:
+        """Highlight a turn and bring it into view; False where it is not in the window."""
+        if turn_id not in self._views:
+            return False
+        self._select(turn_id)
+        return True
+
     def on_turn_view_clicked(self, event: TurnView.Clicked) -> None:
         """A click selects."""
         event.stop()

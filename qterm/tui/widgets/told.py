@@ -2,101 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from qterm.context import QContext
+from qterm.tui.commands import Place, bindings
 from qterm.tui.content import one_line, plain
+from qterm.tui.told_rows import Row, RowWords, Telling, fit_words, numbers, rows
+from qterm.tui.widgets.walking import Line, WalkList
 
-_NAME = "$foreground-muted"
-_ROWS = {
-    "mode": "Mode",
+_NAMES = {
     "about": "About {operator}",
     "transcript": "Transcript",
     "notes": "Notes",
     "size": "Size",
+    "draft": "Your message",
 }
+INTRO = "Goes in front of your next message, word for word; qterm sends nothing else."
 
 
-def told_rows(context: QContext, now: datetime) -> dict[str, Content]:
-    """The numbers: mode, facts, transcript, notes where there are any, clips and size."""
-    mode = one_line(context.mode.text) if context.mode else Content.styled("none", _NAME)
-    if context.mode and context.mode.until is not None:
-        until = context.mode.until.astimezone(now.tzinfo)
-        day = "" if until.date() == now.date() else f"{until.day} {until:%B} "
-        mode = Content.assemble(mode, f" until {day}{until:%H:%M}")
-    size = f"{context.chars:,} characters"
-    if context.clipped:
-        size += f", {context.clipped} cut short"
-    rows = {
-        "mode": mode,
-        "about": _of(context.facts, context.facts_left_out, "fact"),
-        "transcript": _of(context.turns, context.turns_left_out, "turn"),
-        "size": Content(size),
-    }
-    if context.notes or context.notes_left_out:
-        rows["notes"] = _of(context.notes, context.notes_left_out, "note")
-    return rows
+class ToldList(WalkList):
+    """The rows; what can be done with them are commands."""
+
+    BINDINGS = bindings(Place.TOLD)
+
+    def __init__(self) -> None:
+        super().__init__(id="told--list")
+        self._of: dict[str, Row] = {}
+
+    def show_rows(self, made: list[Row]) -> None:
+        """Show these rows."""
+        self._of = {row.id: row for row in made if row.id}
+        self.show([Line(row.id, row.content) for row in made])
+
+    @property
+    def row(self) -> Row | None:
+        """The row with the cursor."""
+        return self._of.get(self.chosen or "")
 
 
-def _of(shown: int, left_out: int, noun: str) -> Content:
-    total = shown + left_out
-    many = "1,000 or more" if left_out >= 1_000 else f"{total:,}"
-    if not total:
-        return Content.styled(f"no {noun}s", _NAME)
-    if not left_out:
-        return Content(f"{shown} {noun}" if shown == 1 else f"all {shown} {noun}s")
-    return Content(f"{shown} of {many} {noun}s")
+class ToldView(Vertical):
+    """The context as it would go out now, in rows one can walk; beside the feed, or alone."""
 
-
-class ToldView(VerticalScroll, can_focus=True):
-    """The context as it would go out now; scrolls, never wraps a word it could keep."""
-
-    def __init__(self, operator: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, words: RowWords, block_cap: int) -> None:
         super().__init__(id="told")
-        self._operator = operator
-        self._now = now
+        self._words, self._block_cap = words, block_cap
         self._values = {
-            name: Static(Content("…"), markup=False, classes="told--value") for name in _ROWS
+            name: Static(Content(""), markup=False, classes="told--value") for name in _NAMES
         }
-        self._rows: dict[str, Horizontal] = {}
+        self._lines: dict[str, Horizontal] = {}
         self._trouble = Static(Content(""), id="told--trouble", markup=False)
         self._trouble.display = False
-        self._block = Static(Content(""), id="told--block", markup=False)
+        self.list = ToldList()
 
     def compose(self) -> ComposeResult:
         """The heading, the numbers, the block."""
         yield Static(Content("What Q will be told"), id="told--title", markup=False)
+        yield Static(Content(INTRO), id="told--intro", markup=False)
         for name, value in self._values.items():
-            title = one_line(_ROWS[name].replace("{operator}", self._operator), 13)
-            row = Horizontal(
+            title = one_line(_NAMES[name].replace("{operator}", self._words.operator), 13)
+            line = Horizontal(
                 Static(title, markup=False, classes="told--name"), value, classes="told--row"
             )
-            row.display = name != "notes"
-            self._rows[name] = row
-            yield row
+            line.display = False
+            self._lines[name] = line
+            yield line
         yield self._trouble
-        yield self._block
+        yield self.list
 
-    def show(self, context: QContext) -> None:
-        """Show a context."""
-        rows = told_rows(context, self._now())
+    @property
+    def row(self) -> Row | None:
+        """The row with the cursor, where there is one on the screen."""
+        return self.list.row if self.display and self.is_attached else None
+
+    def show(self, telling: Telling) -> None:
+        """Show what is known now."""
+        self.show_size(telling)
+        self.list.display = telling.known is not None
+        if telling.known is not None:
+            self.list.show_rows(rows(telling.known, self._words))
+
+    def show_size(self, telling: Telling) -> None:
+        """Show the numbers, and what is wrong with them."""
+        values = numbers(telling, self._words, self._block_cap)
         for name, value in self._values.items():
-            self._rows[name].display = name in rows
-            value.update(rows.get(name, Content("")))
-        self._trouble.display = False
-        nothing = Content.styled("Nothing yet: your message goes as it is.", _NAME)
-        self._block.update(plain(context.text) if context.text else nothing)
-
-    def show_trouble(self, sentence: str) -> None:
-        """Show why there is no context to show."""
-        for row in self._rows.values():
-            row.display = False
-        self._trouble.display = True
-        self._trouble.update(plain(sentence, "$text-error"))
-        self._block.update(Content(""))
+            self._lines[name].display = name in values
+            value.update(values.get(name, Content("")))
+        trouble = telling.trouble or fit_words(telling)
+        self._trouble.display = bool(trouble)
+        self._trouble.update(plain(trouble, "$text-error"))
