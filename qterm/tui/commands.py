@@ -209,7 +209,7 @@ COMMANDS: tuple[Command, ...] = (
         Place.TOLD, "cursor_down", palette=False,
     ),
     Command(
-        "told-edit", "e,enter", "edit…", "Edit the fact, or the mode…",
+        "told-edit", "enter,e", "edit…", "Edit the fact, or the mode…",
         "Change the words of the highlighted fact, or the mode.",
         Place.TOLD, "screen.told_edit", footer=True, available=_told(RowKind.FACT, RowKind.MODE),
     ),

@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from textual.content import Content
 
-from qterm.context import Piece, PieceKind, QContext
+from qterm.context import Caps, Piece, PieceKind, QContext
 from qterm.model import Fact, Mode, Turn
 from qterm.safe_text import safe_line
-from qterm.tui.content import plain
+from qterm.tui.content import one_line, plain
 
 MUTED = "$foreground-muted"
 ASIDE = "italic $foreground-muted"
@@ -247,41 +247,60 @@ def _aside(words: str) -> Row:
 # -- the numbers -------------------------------------------------------------------------------
 
 
-def numbers(telling: Telling, words: RowWords, block_cap: int) -> dict[str, Content]:
+def numbers(telling: Telling, caps: Caps, now: datetime) -> dict[str, Content]:
     """How much is sent of how much, by the name of the line; one that says nothing is not there."""
     if telling.known is None:
         return {}
     context, facts = telling.known.context, telling.known.facts
     unpinned = sum(not fact.pinned for fact in facts)
     lines = {
-        "about": _facts_words(context, unpinned),
-        "transcript": _turns_words(context, len(telling.known.hidden)),
+        "mode": _mode_words(context.mode, now),
+        "about": _facts_words(context, unpinned, caps),
+        "transcript": _turns_words(context, len(telling.known.hidden), caps),
     }
     if context.notes or context.notes_left_out:
-        lines["notes"] = Content(_of(context.notes, context.notes_left_out, "note"))
-    size = f"{context.chars:,} of {block_cap:,} characters"
+        lines["notes"] = Content(_of(context.notes, context.notes_left_out, "note", "the newest "))
+    size = f"{context.chars:,} of {caps.block_chars:,} characters"
     if context.clipped:
         size += f", {context.clipped} cut short"
     lines["size"] = Content(size)
     if telling.draft:
         both = context.chars + telling.draft + (2 if context.chars else 0)
-        lines["draft"] = Content(f"{telling.draft:,} characters: {both:,} with it")
+        lines["draft"] = Content(f"{telling.draft:,} characters, {both:,} in all")
     return lines
 
 
-def _facts_words(context: QContext, unpinned: int) -> Content:
+def _mode_words(mode: Mode | None, now: datetime) -> Content:
+    if mode is None:
+        return Content.styled("none", MUTED)
+    if mode.until is None:
+        return one_line(mode.text)
+    until = mode.until.astimezone(now.tzinfo)
+    day = "" if until.date() == now.date() else f"{until.day} {until:%B} "
+    return Content.assemble(one_line(mode.text), f" until {day}{until:%H:%M}")
+
+
+def _facts_words(context: QContext, unpinned: int, caps: Caps) -> Content:
+    beside = f", {unpinned} not pinned" if unpinned else ""
     if not context.facts and not context.facts_left_out:
-        none = "no fact is pinned" if unpinned else "no facts"
-        return Content.styled(none, MUTED)
+        return Content.styled(f"no facts{beside}", MUTED)
     said = _of(context.facts, context.facts_left_out, "fact", "the first ")
-    return Content(said + (f", {unpinned} not pinned" if unpinned else ""))
+    return Content(said + _most(context.facts, context.facts_left_out, caps.facts) + beside)
 
 
-def _turns_words(context: QContext, hidden: int) -> Content:
+def _turns_words(context: QContext, hidden: int, caps: Caps) -> Content:
     beside = f", {hidden} hidden" if hidden else ""
     if not context.turns and not context.turns_left_out:
         return Content.styled(f"no turns{beside}", MUTED)
-    return Content(_of(context.turns, context.turns_left_out, "turn", "the last ") + beside)
+    said = _of(context.turns, context.turns_left_out, "turn", "the last ")
+    return Content(said + _most(context.turns, context.turns_left_out, caps.turns) + beside)
+
+
+def _most(shown: int, left_out: int, cap: int) -> str:
+    """Why there are not more."""
+    if not left_out:
+        return ""
+    return f" ({cap} at most)" if shown >= cap else " (no room for more)"
 
 
 def _of(shown: int, left_out: int, noun: str, which: str = "") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.events import Resize
 
-from qterm.tui.commands import Place, Situation, bindings
+from qterm.tui.commands import Place, Situation, bindings, by_action
 from qterm.tui.screens.told_commands import ToldCommands, make_view
 from qterm.tui.widgets.bars import KeysLine
 
@@ -48,6 +48,11 @@ class ToldScreen(ToldCommands):
     def situation(self) -> Situation:
         """What the availability of commands hangs on, now."""
         return Situation(told=self.told.row, removed=bool(self.telling.removed))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Every command says itself when it is available."""
+        command = by_action(action, self.PLACES)
+        return True if command is None else command.available(self.situation())
 
     def on_resize(self, event: Resize) -> None:
         """With room for the pane, home has it."""

@@ -30,7 +30,7 @@ def make_view(services: Services, look: Look) -> ToldView:
         return persona.label if persona is not None else key
 
     words = RowWords(settings.operator, settings.caps.facts, label, look.now, look.key)
-    return ToldView(words, settings.caps.block_chars)
+    return ToldView(words, settings.caps)
 
 
 class ToldCommands(Screen[None]):

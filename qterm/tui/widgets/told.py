@@ -7,12 +7,14 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from qterm.context import Caps
 from qterm.tui.commands import Place, bindings
 from qterm.tui.content import one_line, plain
 from qterm.tui.told_rows import Row, RowWords, Telling, fit_words, numbers, rows
 from qterm.tui.widgets.walking import Line, WalkList
 
 _NAMES = {
+    "mode": "Mode",
     "about": "About {operator}",
     "transcript": "Transcript",
     "notes": "Notes",
@@ -45,9 +47,9 @@ class ToldList(WalkList):
 class ToldView(Vertical):
     """The context as it would go out now, in rows one can walk; beside the feed, or alone."""
 
-    def __init__(self, words: RowWords, block_cap: int) -> None:
+    def __init__(self, words: RowWords, caps: Caps) -> None:
         super().__init__(id="told")
-        self._words, self._block_cap = words, block_cap
+        self._words, self._caps = words, caps
         self._values = {
             name: Static(Content(""), markup=False, classes="told--value") for name in _NAMES
         }
@@ -85,7 +87,7 @@ class ToldView(Vertical):
 
     def show_size(self, telling: Telling) -> None:
         """Show the numbers, and what is wrong with them."""
-        values = numbers(telling, self._words, self._block_cap)
+        values = numbers(telling, self._caps, self._words.now())
         for name, value in self._values.items():
             self._lines[name].display = name in values
             value.update(values.get(name, Content("")))

@@ -76,7 +76,7 @@ class WalkList(OptionList, inherit_bindings=False):
 
     def _place_of(self, row_id: str | None, index: int | None) -> int | None:
         """Where a row is now; else the nearest that can be chosen."""
-        if index is None and row_id is None:
+        if index is None and row_id is None and not self.has_focus:
             return None
         places = [place for place, line in enumerate(self._rows) if line.id]
         for place in places:
