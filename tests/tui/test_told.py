@@ -199,6 +199,20 @@ async def test_a_turn_is_shown_in_the_feed(tmp_path: Path, size: tuple[int, int]
             assert turn.text == "hello there"
 
 
+async def test_a_turn_far_above_is_shown_in_the_feed(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.post("mallory", "the old word")
+        for number in range(150):  # what failed is not told, so the old one still is
+            await on.post("you", f"try {number}", state=TurnState.FAILED, reason="away")
+        async with on.shown() as pilot:
+            assert not any("the old" in turn.text for turn in home(on).feed.window.turns)
+            await pilot.press("ctrl+t", "end", "enter")
+            await until(pilot, home(on).feed.selected_turn)
+            turn = home(on).feed.selected_turn()
+            assert turn is not None
+            assert turn.text == "the old word"
+
+
 @BOTH
 async def test_the_mode_is_changed_in_it(tmp_path: Path, size: tuple[int, int]) -> None:
     async with stage(tmp_path) as on, on.shown(size) as pilot:

@@ -150,3 +150,5 @@ class HomeScreen(ToldCommands, ThreadScreen):
         """Go to a turn in the feed."""
         if self.feed.choose(turn_id):
             self.feed.focus(scroll_visible=False)
+        else:
+            self.app.go_to_turn(turn_id)
