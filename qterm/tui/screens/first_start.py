@@ -48,6 +48,33 @@ _WORDS = {
     ),
 }
 
+_KEYS = {
+    Offer.REHEARSE: "r",
+    Offer.SET_UP: "s",
+    Offer.LOOK_AROUND: "l",
+    Offer.LOOK_AGAIN: "a",
+}
+"""The letter that takes an offer."""
+
+_PLACES = (
+    ("Home", "one feed of you, Q and the other personas"),
+    ("Tasks", "threads in which Q remembers everything until they end"),
+)
+"""What there is, in a line each."""
+
+
+def _welcome() -> Content:
+    """Who Q is, and what there is."""
+    lines = [Content("Here you talk with Q, who is the hermes agent."), Content("")]
+    for name, words in _PLACES:
+        lines.append(
+            Content.assemble(
+                Content.styled(f"{name:<7}", "bold"), Content.styled(words, "$foreground-muted")
+            )
+        )
+    return Content("\n").join(lines)
+
+
 _INSTALL = (
     "Q is the hermes agent, a program of its own. Install it in another terminal:\n\n"
     "    pipx install hermes-agent\n\n"
@@ -69,6 +96,7 @@ class FirstStartScreen(Screen[Offer]):
     BINDINGS: ClassVar = [
         ("r", f"take('{Offer.REHEARSE}')", "Rehearse"),
         ("s", f"take('{Offer.SET_UP}')", "Set up"),
+        ("a", f"take('{Offer.LOOK_AGAIN}')", "Look again"),
         ("l,escape", f"take('{Offer.LOOK_AROUND}')", "Look around"),
     ]
 
@@ -79,12 +107,10 @@ class FirstStartScreen(Screen[Offer]):
     def compose(self) -> ComposeResult:
         """What was found, what it means, the offers."""
         with VerticalScroll(id="first-start", can_focus=False), Vertical(id="first-start--box"):
-            yield Static(Content("Welcome to qterm"), id="first-start--title", markup=False)
-            yield Static(
-                Content("Here you talk with Q, who is the hermes agent."),
-                classes="first-start--text",
-                markup=False,
-            )
+            yield Static(Content("q t e r m"), id="first-start--title", markup=False)
+            about = Static(_welcome(), classes="first-start--text", markup=False)
+            about.display = self._state.kind is not FirstStart.NO_HERMES  # which has more to say
+            yield about
             yield Static(plain(self._state.sentence), id="first-start--state", markup=False)
             if self._state.kind is FirstStart.NO_HERMES:
                 yield Static(Content(_INSTALL), classes="first-start--text", markup=False)
@@ -94,7 +120,7 @@ class FirstStartScreen(Screen[Offer]):
                 markup=False,
             )
             yield Static(
-                Content("↑ ↓ choose · enter takes it · ctrl+q quits"),
+                Content("↑ ↓ and enter, or the letter · ctrl+q quits"),
                 classes="first-start--hint",
                 markup=False,
             )
@@ -108,8 +134,9 @@ class FirstStartScreen(Screen[Offer]):
     @staticmethod
     def _option(offer: Offer) -> Option:
         name, words = _WORDS[offer]
+        key = Content.styled(f"{_KEYS[offer]} ", "bold $text-accent")
         prompt = Content.assemble(
-            Content.styled(name, "bold"), "\n", Content.styled(words, "$foreground-muted")
+            key, Content.styled(name, "bold"), "\n", Content.styled(words, "$foreground-muted")
         )
         return Option(prompt, id=offer)
 
