@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from qterm.hermes.model_state import PROVIDER_KEYS
 from qterm.hermes.remote import is_ssh
 from qterm.memory.entries import serialise
 from qterm.memory.stores import StoreName
-from qterm.model import YOU, Q, TurnState
+from qterm.model import YOU, Q, TaskState, TurnState
 from qterm.private import private_folder, write_private
 from qterm.rehearsal.memories import MEMORY, USER
 from qterm.rehearsal.model_server import ModelServer
@@ -43,13 +43,30 @@ class Line:
     elapsed: float | None = None
 
 
+ROLLBACK = """Two steps, then the smoke tests:
+
+```sh
+./deploy importer --to 4711
+./smoke importer --since 08:51
+```
+
+| step | takes |
+|---|---|
+| deploy | 2 min |
+| smoke tests | 40 s |
+
+Build **4711** is the last one that was green."""
+
 STORY = (
+    Line(1_490, MONEYPENNY, "The invoices of the week are filed. Nothing is overdue."),
     Line(94, MALLORY, "Two meetings today. The deploy of the importer is out; I am watching it."),
     Line(92, YOU, "Can you check the deploy?"),
     Line(92, Q, "It is green: no errors since it went out, and the queue is empty.", 2.9),
     Line(61, MONEYPENNY, "Invoice 114 is due on Friday: 1,240.00 to Ferrier & Sons."),
     Line(58, YOU, "Thanks. Q, who comes to the review?"),
     Line(58, Q, "Ines and Tom. Mallory takes the notes.", 2.4),
+    Line(41, YOU, "How do I roll the importer back, if I have to?"),
+    Line(41, Q, ROLLBACK, 3.1),
     Line(33, MALLORY, "The error rate is flat at 0.02 %. I stop watching in an hour."),
     Line(
         12,
@@ -58,6 +75,20 @@ STORY = (
         "I told him that you would say.",
     ),
 )
+
+DONE_TASK = (
+    "Renew the certificates",
+    (
+        Line(1_400, YOU, "Which certificates run out this month?"),
+        Line(1_400, Q, "Two: the importer's and the wiki's, both on the 12th.", 2.2),
+        Line(1_390, YOU, "Renew both."),
+        Line(1_390, Q, "Done: both are good until March, and the importer was reloaded.", 41.0),
+    ),
+)
+"""A task that is over: it can be read, and reopened."""
+
+OPEN_TASK = "Ship the importer"
+"""A task in which nothing was said yet."""
 
 FACTS = (
     ("Prefers short answers, the figure first.", True),
@@ -179,17 +210,33 @@ class Rehearsal:
         begin = self.now()
         clock = [begin]
         feed = await open_store(paths.store_file, locks_dir=paths.locks_dir, now=lambda: clock[0])
-        try:
-            asked = None
-            for line in STORY:
+
+        async def tell(task_id: str | None, lines: Sequence[Line]) -> int:
+            """Store these lines as they were said; the id of the last one."""
+            asked: int | None = None
+            last = 0
+            for line in lines:
                 clock[0] = begin - timedelta(minutes=line.minutes_ago)
                 reply_to = asked if line.persona == Q else None
                 turn = await feed.append(
-                    NewTurn(None, line.persona, line.text, TurnState.SENT, reply_to=reply_to)
+                    NewTurn(task_id, line.persona, line.text, TurnState.SENT, reply_to=reply_to)
                 )
                 if line.elapsed is not None:
                     await feed.update(turn.id, TurnChange(elapsed=line.elapsed))
                 asked = turn.id if line.persona == YOU else asked
+                last = turn.id
+            return last
+
+        try:
+            await tell(None, STORY[:1])
+            title, lines = DONE_TASK
+            clock[0] = begin - timedelta(minutes=lines[0].minutes_ago)
+            task = await feed.add_task(title, str(self.folder))
+            seen = await tell(task.id, lines)
+            await feed.mark_seen(task.id, seen)
+            await feed.end_task(task.id, TaskState.DONE)
+            await tell(None, STORY[1:])
+            await feed.add_task(OPEN_TASK, str(self.folder))
             for text, pinned in FACTS:
                 await feed.add_fact(text, pinned=pinned)
             await feed.set_mode(MODE, _next_quarter(begin + timedelta(hours=2)))

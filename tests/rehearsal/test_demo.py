@@ -17,8 +17,8 @@ import pytest
 from qterm.feed.store import open_store
 from qterm.hermes.capabilities import recall, remember
 from qterm.hermes.place import Capabilities, HermesNotFound
-from qterm.model import Fact, Mode, Turn, TurnState
-from qterm.rehearsal.demo import FACTS, STORY, Rehearsal
+from qterm.model import Fact, Mode, Task, Turn, TurnState
+from qterm.rehearsal.demo import DONE_TASK, FACTS, OPEN_TASK, STORY, Rehearsal
 from qterm.rehearsal.model_server import user_text
 from qterm.settings.load import load
 from qterm.settings.paths import resolve_paths
@@ -67,11 +67,17 @@ async def test_mallory_and_moneypenny_are_at_work(outer: dict[str, str]) -> None
         turns: list[Turn] = await feed.page(None)
         facts: list[Fact] = await feed.facts()
         mode: Mode | None = await feed.mode()
+        tasks: list[Task] = await feed.tasks()
         await feed.close()
+    assert [(task.title, task.turns, task.is_unread) for task in tasks] == [
+        (OPEN_TASK, 0, False),
+        (DONE_TASK[0], 4, False),
+    ]
     assert [turn.text for turn in turns] == [line.text for line in STORY]
     assert {turn.persona for turn in turns} == {"you", "q", "mallory", "moneypenny"}
     assert all(turn.state is TurnState.SENT for turn in turns)
-    assert all(timedelta() < now - turn.created_at < timedelta(hours=2) for turn in turns)
+    assert timedelta(days=1) < now - turns[0].created_at < timedelta(days=2)
+    assert all(timedelta() < now - turn.created_at < timedelta(hours=2) for turn in turns[1:])
     replies = [turn for turn in turns if turn.persona == "q"]
     assert all(turn.reply_to == turn.id - 1 and turn.elapsed for turn in replies)
     assert [fact.text for fact in facts if fact.pinned] == [text for text, pin in FACTS if pin]

@@ -11,6 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from qterm import events
 from qterm.model import Turn
 from qterm.services import FirstStart
 from qterm.tui import messages
@@ -20,6 +21,7 @@ from qterm.tui.screens.thread import ThreadScreen
 from qterm.tui.screens.told import ToldScreen
 from qterm.tui.screens.told_commands import ToldCommands, make_view
 from qterm.tui.told_rows import Telling
+from qterm.tui.widgets.first_steps import FirstSteps
 from qterm.tui.widgets.told import ToldView
 
 WIDE = 100
@@ -41,10 +43,12 @@ class HomeScreen(ToldCommands, ThreadScreen):
         self.told.set_class(not self.services.settings.screen.side_pane, "-off")
         self.telling = Telling()
         self._weigh_timer: Timer | None = None
+        self.first_steps = FirstSteps(self.look)
+        self.first_steps.display = self.services.is_demo
 
     def beside(self) -> Iterable[Widget]:
         """The pane is docked to the right; it is here so that tab goes feed, pane, editor."""
-        return (self.told,)
+        return (self.first_steps, self.told)
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -52,6 +56,11 @@ class HomeScreen(ToldCommands, ThreadScreen):
         self.show_thread(self.opened(None))
         self.desk.tell()
         self.set_interval(1.0, self._look_at_mode)
+
+    @on(messages.Happened)
+    def _first_step_taken(self, message: messages.Happened) -> None:
+        if isinstance(message.event, events.Accepted):
+            self.first_steps.display = False
 
     @property
     def told_is_known(self) -> bool:
