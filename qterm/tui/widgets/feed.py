@@ -231,9 +231,7 @@ class FeedView(Selecting, can_focus=True):
         leaving: list[Widget] = [self._views.pop(i) for i in list(self._views) if i not in wanted]
         days = self._showing.lines_between()
         leaving += [
-            self._days.pop(i)
-            for i, line in list(self._days.items())
-            if days.get(i) != str(line.content)
+            self._days.pop(i) for i, line in list(self._days.items()) if days.get(i) != line.words
         ]
         self._let_go(leaving)
         mounting: list[AwaitMount] = []
@@ -244,6 +242,7 @@ class FeedView(Selecting, can_focus=True):
                 view = self._views[turn.id] = TurnView(self._showing.turn(turn), self.look)
                 view.set_class(turn.id == self.selected, "-selected")
                 mounting.append(self.mount(view, before=before))
+            view.set_class(turn.persona == YOU and turn.id not in days, "-asks")
             before = view
             if turn.id in days:
                 line = self._days.get(turn.id)

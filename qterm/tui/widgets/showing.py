@@ -55,9 +55,9 @@ class Showing:
             words = self.look.day(turn)
             parts = [words] if words != last else []
             if turn.run > run:
-                parts.insert(0, f"── Run {turn.run} ──")
+                parts.insert(0, f"Run {turn.run}")
             if parts:
-                days[turn.id] = "  ".join(parts)
+                days[turn.id] = " · ".join(parts)
             last, run = words, max(turn.run, run)
         return days
 

@@ -152,10 +152,12 @@ class TurnView(Horizontal):
 
 
 class DayLine(Static):
-    """The line above the first turn of a day."""
+    """The line above the first turn of a day, or of a task's run: its words in a rule."""
 
     def __init__(self, words: str) -> None:
-        super().__init__(Content(words), markup=False)
+        super().__init__(Content(""), markup=False)
+        self.words = words
+        self.border_title = Content(words)  # a str would be markup
 
 
 class WorkingLine(Horizontal):
