@@ -280,7 +280,7 @@ async def test_finishing_and_reopening_ask_and_the_next_message_starts_fresh(
             shown = await ask(pilot, on, "ctrl+o")
             assert "Q starts fresh, in a new session, and knows nothing of run 1" in shown
             await pilot.press("y")
-            await until(pilot, lambda: "Run 2 · " in screen_text(on.app))
+            await until(pilot, lambda: "─ Run 2 ─" in screen_text(on.app))
             await until(pilot, lambda: tasks(on).composer.message == "draft")
             assert "Reopened, run 2: Q starts fresh" in screen_text(on.app)
             assert tasks(on).composer.has_focus

@@ -157,7 +157,7 @@ class DayLine(Static):
     def __init__(self, words: str) -> None:
         super().__init__(Content(""), markup=False)
         self.words = words
-        self.border_title = Content(words)  # a str would be markup
+        self.border_title = Content(f" {words} ")  # a str would be markup
 
 
 class WorkingLine(Horizontal):
