@@ -5,7 +5,7 @@ VENV := .venv
 NEWER := .venv-newer
 BIN := $(VENV)/bin
 
-.PHONY: run env test lint types contracts check test-system bench snapshots lock clean
+.PHONY: run env test lint types contracts check test-system bench snapshots pictures lock clean
 
 run: $(VENV)/.ready
 	@$(BIN)/qterm $(ARGS)
@@ -52,6 +52,10 @@ bench: env
 # After a look at what has changed: `make snapshots` accepts the screens as they are now.
 snapshots: env
 	$(BIN)/pytest tests/tui -m "not system" --snapshot-update
+
+# The README's pictures, of the real hermes with the rehearsal's model.
+pictures: $(VENV)/.ready
+	$(BIN)/python docs/pictures.py
 
 lock:
 	uv pip compile pyproject.toml --extra hermes --extra dev --universal --generate-hashes --no-header --python-version 3.11 -o requirements.lock
