@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from qterm.clock import local_now
 from qterm.context import QContext
 from qterm.events import Accepted, Event, Finished, TakenBack, Waiting
 from qterm.exchange import STORE_AGAIN, Exchange
@@ -52,7 +53,7 @@ class Conversation:
     settings: Settings
     owner: Owner
     home_cwd: Path
-    now: Callable[[], datetime] = lambda: datetime.now().astimezone()
+    now: Callable[[], datetime] = local_now
     clock: Callable[[], float] = time.monotonic
     notes: Callable[[], Sequence[str]] = tuple
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)

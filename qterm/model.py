@@ -155,14 +155,28 @@ class Session:
     name: str = ""
 
 
+TURNS_CAP = 1_000
+"""How far the turns of a task are counted where all tasks are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastWord:
+    """The newest thing that was said in a task: who said it, how it begins, and when."""
+
+    persona: str
+    text: str
+    said_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One task with its thread.
 
     `run` counts from 1 and grows when the task is reopened. `lost` is how many sessions of this
-    run hermes no longer has (rule S5). `turns` counts the operator's and Q's turns of this run,
-    `seen` is the newest turn that was shown, `newest` the newest there is, `heard` the newest that
-    is not the operator's (0 for none).
+    run hermes no longer has (rule S5). `turns` counts the operator's and Q's turns of this run, in
+    a list of tasks only up to `TURNS_CAP`; `seen` is the newest turn that was shown, `newest` the
+    newest there is, `heard` the newest that is not the operator's (0 for none). `last` is None
+    where nothing was said yet.
     """
 
     id: str
@@ -177,6 +191,7 @@ class Task:
     seen: int = 0
     newest: int = 0
     heard: int = 0
+    last: LastWord | None = None
 
     @property
     def session_name(self) -> str:

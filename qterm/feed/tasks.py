@@ -12,23 +12,36 @@ from typing import Any
 
 from qterm.feed.rows import millis, moment, next_rev, storable
 from qterm.feed.source import FeedError
-from qterm.model import Session, Task, TaskState
+from qterm.model import TURNS_CAP, LastWord, Session, Task, TaskState
 
-_COLUMNS = (
-    "id, title, state, cwd, run, created_at, session, session_hermes, session_name, lost, "
-    "(SELECT count(*) FROM turns INDEXED BY turns_said WHERE turns.task_id = tasks.id AND "
-    "turns.run = tasks.run AND hidden = 0 AND turns.state IN ('sent', 'stopped') "
-    "AND persona <> 'qterm'), seen, "
-    "coalesce((SELECT max(turns.id) FROM turns INDEXED BY turns_thread "
-    "WHERE turns.task_id = tasks.id), 0) AS newest, "
-    "coalesce((SELECT turns.id FROM turns INDEXED BY turns_thread "
-    "WHERE turns.task_id = tasks.id AND persona <> 'you' ORDER BY turns.id DESC LIMIT 1), 0)"
+WORD_CHARS = 200
+"""The most code points that are read of a task's last word."""
+
+_RUN_TURNS = (
+    "FROM turns INDEXED BY turns_said WHERE turns.task_id = tasks.id AND turns.run = tasks.run "
+    "AND hidden = 0 AND turns.state IN ('sent', 'stopped') AND persona <> 'qterm'"
 )
+_THREAD = "FROM turns INDEXED BY turns_thread WHERE turns.task_id = tasks.id"
+_SAID = "persona <> 'qterm' AND turns.text <> ''"
+
+# Each part is a look into an index, from its end: nothing here grows with the length of a thread.
+_SELECT = (
+    "SELECT tasks.id, title, tasks.state, cwd, tasks.run, tasks.created_at, session, "
+    "session_hermes, session_name, lost, {turns}, seen, "
+    f"coalesce((SELECT max(turns.id) {_THREAD}), 0) AS newest, "
+    f"coalesce((SELECT turns.id {_THREAD} AND persona <> 'you' ORDER BY turns.id DESC LIMIT 1), 0),"
+    f" word.persona, substr(word.text, 1, {WORD_CHARS}), word.created_at "
+    "FROM tasks LEFT JOIN turns AS word ON word.id = "
+    f"(SELECT turns.id {_THREAD} AND {_SAID} ORDER BY turns.id DESC LIMIT 1)"
+)
+_ALL = _SELECT.format(turns=f"(SELECT count(*) FROM (SELECT 1 {_RUN_TURNS} LIMIT {TURNS_CAP}))")
+_ONE = _SELECT.format(turns=f"(SELECT count(*) {_RUN_TURNS})")
 
 
 def task_of(row: tuple[Any, ...]) -> Task:
     """The task in a row of the columns above."""
     session = None if row[6] is None else Session(row[6], row[7], row[8])
+    last = None if row[14] is None else LastWord(row[14], row[15], moment(row[16]))
     return Task(
         id=row[0],
         title=row[1],
@@ -42,6 +55,7 @@ def task_of(row: tuple[Any, ...]) -> Task:
         seen=row[11],
         newest=row[12],
         heard=row[13],
+        last=last,
     )
 
 
@@ -53,16 +67,14 @@ def new_id() -> str:
 def tasks(connection: sqlite3.Connection) -> list[Task]:
     """All tasks: the open ones first, each part with the newest words first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM tasks ORDER BY state <> 'open', newest DESC, created_at DESC"
+        f"{_ALL} ORDER BY tasks.state <> 'open', newest DESC, tasks.created_at DESC"
     ).fetchall()
     return [task_of(row) for row in rows]
 
 
 def one(connection: sqlite3.Connection, task_id: str) -> Task | None:
     """One task, or None."""
-    row = connection.execute(
-        f"SELECT {_COLUMNS} FROM tasks WHERE id = ?", (storable(task_id),)
-    ).fetchone()
+    row = connection.execute(f"{_ONE} WHERE tasks.id = ?", (storable(task_id),)).fetchone()
     return None if row is None else task_of(row)
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.notifications import SeverityLevel
 
+    from qterm.feed.source import FeedChange
     from qterm.settings.load import Loaded
     from qterm.tui.screens.tasks import TasksScreen
 
@@ -154,14 +155,13 @@ class QtermApp(Offers, inherit_bindings=False):
                     screen.post_message(messages.FeedMoved(change))
                 if change.tasks or change.deleted or any(turn.task_id for turn in change.turns):
                     self.desk.read_tasks()
-                if self.common.is_news(change, self._shown_task()):
-                    self.bell()
+                self._take_news(change)
             case messages.ChangesMissed():
                 for screen in self._threads():
                     screen.post_message(messages.ChangesMissed())
                 self.desk.read_tasks()
             case messages.TasksRead(tasks):
-                self.common.take(tasks)
+                self.common.take(tasks, stay=self.current_mode == "tasks")
                 self.common_changed()
             case messages.VersionSeen(words):
                 self.common.version = words
@@ -182,6 +182,15 @@ class QtermApp(Offers, inherit_bindings=False):
         """What the screens share is other now."""
         for screen in self._threads():
             screen.common_changed()
+
+    def _take_news(self, change: FeedChange) -> None:
+        """Ring for an answer in a thread that is not on the screen, and mark what is new."""
+        at_home = self.home is not None and self.home.end_is_in_view
+        if self.common.news.take(change, is_at_home=at_home, shown=self._shown_task()):
+            self.bell()
+        if any(turn.task_id is None for turn in change.turns) or change.deleted:
+            for screen in self._threads():
+                screen.show_state()
 
     def _shown_task(self) -> str | None:
         """The task whose thread is on the screen."""
@@ -240,9 +249,11 @@ class QtermApp(Offers, inherit_bindings=False):
 
     async def action_tasks(self) -> None:
         """Go to the tasks; once there, to their list."""
+        self.common.sort()
         if self.current_mode != "tasks":
             await self.switch_mode("tasks")
         elif self.tasks is not None:
+            self.tasks.common_changed()
             self.tasks.list.focus()
 
     def action_command_palette(self) -> None:

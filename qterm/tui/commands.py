@@ -23,6 +23,7 @@ class Place(StrEnum):
     FEED = "In the feed (tab goes there)"
     LIST = "In the list of tasks (tab goes there)"
     TOLD = "In what Q will be told (ctrl+t goes there)"
+    FILTER = "In the filter of the tasks"
     HOME = "Home"
     TASKS = "Tasks"
     THREAD = "Home and tasks"
@@ -34,7 +35,8 @@ class Situation:
     """What the availability of commands hangs on. `task` is the chosen one, None at home.
 
     `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
-    session's mode can be chosen; `asks`: hermes waits for an answer in another thread. `told` is
+    session's mode can be chosen; `asks`: hermes waits for an answer in another thread;
+    `filtered`: the list does not show all tasks. `told` is
     the chosen row of what Q will be told; `removed`: a fact can be brought back.
     """
 
@@ -51,6 +53,7 @@ class Situation:
     task: Task | None = None
     told: Row | None = None
     removed: bool = False
+    filtered: bool = False
 
 
 Test = Callable[[Situation], bool]
@@ -326,6 +329,29 @@ COMMANDS: tuple[Command, ...] = (
         "cancel-task", "x", "cancel…", "Cancel the task…",
         "As finishing, but it says that nothing came of it. You are asked first.",
         Place.LIST, "screen.cancel_task", available=_task_is_open,
+    ),
+    Command(
+        "filter-tasks", "slash", "filter", "Filter the tasks",
+        "Show only the tasks with these words in their title or the last thing said.",
+        Place.LIST, "screen.filter_tasks", footer=True,
+    ),
+    Command(
+        "narrow-tasks", "s", "open or over", "Show all, open or ended tasks",
+        "Show the open tasks, then those that are over, then all of them again.",
+        Place.LIST, "screen.narrow_tasks",
+    ),
+    Command(
+        "clear-filter", "escape", "show all", "Show all tasks", "Show every task again.",
+        Place.LIST, "screen.clear_filter", footer=True, available=lambda now: now.filtered,
+    ),
+    Command(
+        "take-filter", "enter,down", "to the list", "To the list",
+        "Go to the tasks that the filter leaves.",
+        Place.FILTER, "screen.take_filter", footer=True, palette=False,
+    ),
+    Command(
+        "leave-filter", "escape", "show all", "Show all tasks", "Show every task again.",
+        Place.FILTER, "screen.leave_filter", footer=True, palette=False,
     ),
     Command(
         "home", "f2", "home", "Home", "Go to the home feed.",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
-from qterm.model import YOU, Q, Task, TaskState, Turn, TurnState
+from qterm.model import Task, TaskState
 from qterm.services import Services, StartState
 from qterm.tui.look import Look
+from qterm.tui.news import News
 from qterm.tui.outgoing import Outgoing
 from qterm.tui.requests import Requests
+from qterm.tui.task_order import in_place, sorted_anew
 from qterm.tui.widgets.progress import Progress
 
 
@@ -61,24 +62,29 @@ class Common:
     standing: Standing | None = None
     told_of_deny: bool = False
     searched: str = ""
-    _rung: set[int] = field(default_factory=set)
+    news: News = field(init=False)
 
     def __post_init__(self) -> None:
+        self.news = News(self.task)
         self.requests = Requests(self.services.conversation.clock)
 
     def task(self, task_id: str | None) -> Task | None:
         """The task with this id, as it was last read."""
         return next((task for task in self.tasks if task.id == task_id), None)
 
-    def take(self, tasks: Sequence[Task]) -> None:
-        """Take the tasks as they were read; open ones that wait for their first words go first."""
-        self.tasks = sorted(tasks, key=lambda task: bool(task.newest) or _is_over(task))
+    def take(self, tasks: Sequence[Task], *, stay: bool = False) -> None:
+        """Take the tasks as they were read; `stay`: nothing moves in the list."""
+        self.tasks = in_place(self.tasks, tasks) if stay else sorted_anew(tasks)
         self.tasks_are_known = True
 
+    def sort(self) -> None:
+        """Put the tasks into their order anew, since somebody comes to the list."""
+        self.tasks = sorted_anew(self.tasks)
+
     def put(self, task: Task) -> None:
-        """Take a task as it is now, until all are read anew; a new one comes first."""
-        rest = [each if each.id != task.id else task for each in self.tasks]
-        self.tasks = rest if any(each.id == task.id for each in rest) else [task, *rest]
+        """Take a task as it is now, until all are read anew."""
+        rest = [each for each in self.tasks if each.id != task.id]
+        self.tasks = in_place(self.tasks, [*rest, task])
 
     def is_at_work(self, task: Task) -> bool:
         """Whether this qterm has a turn under way in a task."""
@@ -99,26 +105,6 @@ class Common:
     def new_count(self) -> int:
         """In how many tasks there is something new."""
         return sum(self.is_new(task) for task in self.tasks)
-
-    def is_news(self, change: FeedChange, shown: str | None) -> bool:
-        """Whether a turn has ended in a task that is not the one on the screen; true once each."""
-        news = {turn.id for turn in change.turns if self._is_answer(turn) and turn.task_id != shown}
-        fresh = news - self._rung
-        self._rung |= news
-        return bool(fresh)
-
-    def _is_answer(self, turn: Turn) -> bool:
-        if turn.task_id is None or turn.state.is_open:
-            return False
-        task = self.task(turn.task_id)
-        if task is not None and turn.id <= task.seen:
-            return False  # an old one: something else has become of it
-        failed = {TurnState.FAILED, TurnState.INTERRUPTED}
-        return turn.persona == Q or (turn.persona == YOU and turn.state in failed)
-
-
-def _is_over(task: Task) -> bool:
-    return task.state is not TaskState.OPEN
 
 
 @dataclass(slots=True)

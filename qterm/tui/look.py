@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from textual.content import Content
 from textual.style import Style
@@ -30,7 +30,8 @@ _WARNING = "$text-warning"
 
 @dataclass(slots=True)
 class Look:
-    """Labels, colours, keys and the clock. `now` gives local time with its zone.
+    """Labels, colours, keys and the clock. `now` gives local time with its zone, which knows the
+    offset of other moments, too.
 
     The labels are as wide as those of `speakers` need, of everybody's where none is named.
     """
@@ -78,23 +79,34 @@ class Look:
             Content.styled(time, _NOTE), self.label(turn.persona, self.label_cells)
         )
 
-    def day(self, turn: Turn) -> str:
-        """The day a turn was said on, as its day line has it."""
-        return day_words(self.local(turn.created_at), self.now())
+    def day(self, turn: Turn) -> date:
+        """The day a turn was said on."""
+        return self.local(turn.created_at).date()
+
+    def day_words(self, day: date) -> str:
+        """A day as its day line has it."""
+        return day_words(day, self.now().date())
+
+    def when(self, moment: datetime, now: datetime) -> str:
+        """The time of a moment today, the day of another one; in as few cells as can be."""
+        there = self.local(moment)
+        if there.date() == now.date():
+            return f"{there:%H:%M}"
+        return f"{there.day} {there:%b}" if there.year == now.year else f"{there:%b %Y}"
 
     def spin(self, seconds: float) -> str:
         """A sign of life, still where animation is off."""
         return SPINNER[int(seconds * 8) % len(SPINNER)] if self.moving else "…"
 
 
-def day_words(moment: datetime, now: datetime) -> str:
+def day_words(day: date, today: date) -> str:
     """A day in words: `Today`, `Yesterday`, and the date; the year where it is another one."""
-    words = f"{moment:%A} {moment.day} {moment:%B}"
-    if moment.year != now.year:
-        words += f" {moment.year}"
-    if moment.date() == now.date():
+    words = f"{day:%A} {day.day} {day:%B}"
+    if day.year != today.year:
+        words += f" {day.year}"
+    if day == today:
         return f"Today, {words}"
-    if moment.date() == now.date() - timedelta(days=1):
+    if day == today - timedelta(days=1):
         return f"Yesterday, {words}"
     return words
 

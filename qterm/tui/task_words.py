@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from qterm.model import Task, TaskState
+from qterm.model import TURNS_CAP, Task, TaskState
 from qterm.safe_text import safe_line
 from qterm.tui.content import cut_cells, one_line
 from qterm.tui.step_words import plan_words, usage_words
@@ -22,34 +22,62 @@ _MARKS = {
 }
 
 
+LEAST_WORDS = 8
+"""A last word is shown from so many cells on."""
+
+
 def list_line(
-    task: Task, width: int, *, at_work: bool, is_new: bool, asks: bool = False
+    task: Task,
+    width: int,
+    *,
+    who: str = "",
+    when: str = "",
+    at_work: bool = False,
+    is_new: bool = False,
+    asks: bool = False,
 ) -> Content:
-    """Two lines: mark and title, then what is going on in it; cut to `width` cells."""
+    """Two lines, cut to `width` cells: mark, title and when; then what is going on, the last word.
+
+    `who` said the last word, `when` it was.
+    """
     mark, style = _MARKS[task.state]
     if at_work:
         style = "$text-warning"
     is_new = is_new or asks
     open_style = "bold" if is_new else "" if task.state is TaskState.OPEN else _DIM
+    title = one_line(task.title, max(width - 3 - cell_len(when), 4), open_style)
+    gap = max(width - 2 - title.cell_length - cell_len(when), 1)
     news = "Q asks you" if asks else "Q is at work" if at_work else "new" if is_new else ""
     below = [one_line(news, None, "bold $text-warning" if is_new else _DIM)] if news else []
     if task.state is not TaskState.OPEN:
         below.append(Content.styled(task.state.value, _DIM))
-    below.append(Content.styled(_turns(task), _DIM))
     if task.run > 1:
         below.append(Content.styled(f"run {task.run}", _DIM))
-    words = Content.styled(" · ", _DIM).join(below)
+    left = width - 2 - sum(part.cell_length + 3 for part in below)
+    if left >= LEAST_WORDS or not below:
+        below.append(_last_word(task, who, max(left, 4)))
     return Content.assemble(
         Content.styled(f"{mark} ", style),
-        one_line(task.title, max(width - 2, 4), open_style),
+        title,
+        " " * gap,
+        Content.styled(when, _DIM),
         "\n  ",
-        words.truncate(max(width - 2, 4), ellipsis=True),
+        _joined(below).truncate(max(width - 2, 4), ellipsis=True),
     )
+
+
+def _last_word(task: Task, who: str, width: int) -> Content:
+    if task.last is None:
+        return one_line("nothing said yet", width, _DIM)
+    lines = (line for line in task.last.text.splitlines() if line.strip())
+    return one_line(f"{who}: {next(lines, '')}", width, _DIM)
 
 
 def _turns(task: Task) -> str:
     if not task.turns:
         return "no turns yet"
+    if task.turns >= TURNS_CAP:
+        return f"{TURNS_CAP:,} turns or more"
     return "1 turn" if task.turns == 1 else f"{task.turns:,} turns"
 
 

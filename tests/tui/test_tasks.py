@@ -45,6 +45,11 @@ def tasks(on: Stage) -> TasksScreen:
     return on.app.tasks
 
 
+def order_of(on: Stage) -> list[str | None]:
+    """The ids of the tasks as they stand in the list."""
+    return [option.id for option in tasks(on).list.options]
+
+
 def states(on: Stage) -> list[TurnState]:
     return [turn.state for turn in tasks(on).feed.window.turns]
 
@@ -95,9 +100,11 @@ async def test_a_new_task_is_begun_and_its_session_lasts(tmp_path: Path) -> None
         assert made.cwd == str(Path.cwd())
         await a_task(on, "Older", "with words")
         await until(pilot, lambda: "Older" in screen_text(on.app))
-        assert tasks(on).list.options[0].id == made.id  # it waits for its first words
+        order = order_of(on)
         await pilot.press(*"begin", "enter")
         await until(pilot, lambda: states(on) == [TurnState.SENT, TurnState.SENT])
+        await until(pilot, lambda: "Q: Done." in screen_text(on.app))
+        assert order_of(on) == order  # nothing moves under the operator's hands
         await pilot.press(*"go on", "enter")
         await until(pilot, lambda: states(on) == [TurnState.SENT] * 4)
         assert [request.prompt for request in on.way.requests] == ["begin", "go on"]
@@ -124,13 +131,13 @@ async def test_each_task_has_its_own_thread_and_draft(tmp_path: Path) -> None:
         two = await a_task(on, "Two", "said in two")
         await on.store.save_draft(one.id, "kept")
         async with at_tasks(on) as pilot:
-            assert "said in two" in screen_text(on.app)  # the newest words come first
+            assert "You said in two" in screen_text(on.app)  # the newest words come first
             await pilot.press(*"for two", "alt+down")
-            await until(pilot, lambda: "said in one" in screen_text(on.app))
-            assert "said in two" not in screen_text(on.app)
+            await until(pilot, lambda: "You said in one" in screen_text(on.app))
+            assert "You said in two" not in screen_text(on.app)
             await until(pilot, lambda: tasks(on).composer.message == "kept")
             await pilot.press("alt+up")
-            await until(pilot, lambda: "said in two" in screen_text(on.app))
+            await until(pilot, lambda: "You said in two" in screen_text(on.app))
             assert tasks(on).composer.message == "for two"
             await until(pilot, lambda: tasks_are_read(on))
             await pilot.press("enter")
@@ -420,13 +427,19 @@ async def test_the_list_is_walked_with_the_keys_and_keeps_its_place(tmp_path: Pa
         made = [await a_task(on, f"Task {number:02}", f"said {number:02}") for number in range(30)]
         async with at_tasks(on, (80, 24)) as pilot:
             await pilot.press("tab", "down", "down")
-            await until(pilot, lambda: "said 27" in screen_text(on.app))
+            await until(pilot, lambda: "You said 27" in screen_text(on.app))
+            order = order_of(on)
             await on.store.append(NewTurn(made[0].id, "q", "I am first now", TurnState.SENT))
+            await until(pilot, lambda: on.app.common.new_count() == 1)
+            assert tasks(on).list.chosen == made[27].id
+            assert order_of(on) == order
+            assert "You said 27" in screen_text(on.app)
+            await pilot.press("f3")  # sorted anew: it comes first
             await until(pilot, lambda: "Task 00" in screen_text(on.app))
-            await until(pilot, lambda: tasks(on).list.chosen == made[27].id)
-            assert "said 27" in screen_text(on.app)
+            assert order_of(on) == [made[0].id, *order[:-1]]
+            assert tasks(on).list.chosen == made[27].id
             await pilot.press("end")
-            await until(pilot, lambda: "said 01" in screen_text(on.app))
+            await until(pilot, lambda: "You said 01" in screen_text(on.app))
             await pilot.press("enter", *"hello")
             await until(pilot, lambda: tasks(on).composer.message == "hello")
 
@@ -437,12 +450,12 @@ async def test_walking_fast_settles_on_the_last_task(tmp_path: Path) -> None:
             await a_task(on, f"Task {number:02}", f"said {number:02}")
         async with at_tasks(on) as pilot:
             await pilot.press("tab", *["down"] * 12, *["up"] * 2)
-            await until(pilot, lambda: "said 09" in screen_text(on.app))
+            await until(pilot, lambda: "You said 09" in screen_text(on.app))
             for _ in range(10):
                 await asyncio.sleep(0.02)
                 await pilot.pause()
             assert tasks(on).list.chosen == tasks(on).thread.task_id  # type: ignore[union-attr]
-            assert line_of(on, "said 09")
+            assert line_of(on, "You said 09")
 
 
 async def test_over_ssh_the_folder_is_one_there(tmp_path: Path) -> None:

@@ -11,7 +11,17 @@ from textual.color import Color
 from textual.content import Content
 from textual.widgets import Input, TextArea
 
-from qterm.model import QTERM, Degraded, Persona, Session, Task, TaskState, Turn, TurnState
+from qterm.model import (
+    QTERM,
+    Degraded,
+    LastWord,
+    Persona,
+    Session,
+    Task,
+    TaskState,
+    Turn,
+    TurnState,
+)
 from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
 from qterm.tui.durations import seconds_words, ticking_words
@@ -88,9 +98,10 @@ def test_durations_are_words() -> None:
 
 
 def test_days_are_words() -> None:
-    assert day_words(NOW, NOW) == "Today, Monday 30 November"
-    assert day_words(NOW - timedelta(days=1), NOW) == "Yesterday, Sunday 29 November"
-    assert day_words(NOW - timedelta(days=400), NOW) == "Sunday 26 October 2025"
+    today = NOW.date()
+    assert day_words(today, today) == "Today, Monday 30 November"
+    assert day_words(today - timedelta(days=1), today) == "Yesterday, Sunday 29 November"
+    assert day_words(today - timedelta(days=400), today) == "Sunday 26 October 2025"
 
 
 def notes(turn: Turn, **values: object) -> str:
@@ -203,7 +214,7 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     assert not nothing & {"stop", "send-again", "hide", "delete", "take-back", "dismiss", "detail"}
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
-    full = replace(full, did=True, asks=True, modes=True)
+    full = replace(full, did=True, asks=True, modes=True, filtered=True)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
         "write", *AT_TASKS, "reopen-task",
     }  # fmt: skip
@@ -247,19 +258,26 @@ def test_a_note_of_qterms_has_no_speaker() -> None:
 
 
 def test_a_task_in_words() -> None:
-    task = a_task(title="Ship the\nimporter", turns=14, run=2)
-    assert list_line(task, 30, at_work=False, is_new=True, asks=False).plain == (
-        "● Ship the importer\n  new · 14 turns · run 2"
+    last = LastWord("q", "\n \nThe reader is done,\nwith 14 tests.", NOW)
+    task = a_task(title="Ship the\nimporter", turns=14, run=2, last=last)
+    assert list_line(task, 30, who="Q", when="09:15", is_new=True).plain == (
+        "● Ship the importer      09:15\n  new · run 2 · Q: The reader…"
     )
-    assert "Q is at work" in list_line(task, 30, at_work=True, is_new=False, asks=False).plain
-    done = replace(task, state=TaskState.DONE, turns=0)
-    assert list_line(done, 40, at_work=False, is_new=False, asks=False).plain.startswith(
-        "✓ Ship the importer"
+    assert list_line(task, 21, who="Q", when="09:15").plain == (
+        "● Ship the imp… 09:15\n  run 2 · Q: The rea…"
+    )
+    assert "Q is at work" in list_line(task, 30, at_work=True).plain
+    assert "Q asks you" in list_line(task, 30, at_work=True, asks=True).plain
+    done = replace(task, state=TaskState.DONE, turns=0, run=1, last=None)
+    assert (
+        list_line(done, 40).plain
+        == "✓ Ship the importer                     \n  done · nothing said yet"
     )
     for width in (18, 30, 60):
         long = a_task(title="日本語の長い題名" * 9, cwd="/srv/" + "x" * 200, turns=1_234)
         for words in (
-            list_line(long, width, at_work=True, is_new=True, asks=False),
+            list_line(long, width, who="日本語", when="30 Nov", at_work=True, is_new=True),
+            list_line(long, width, when="30 Nov"),
             head(long, width),
         ):
             assert all(line.cell_length <= width for line in words.split("\n")), words.plain

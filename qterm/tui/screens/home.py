@@ -62,6 +62,11 @@ class HomeScreen(ToldCommands, ThreadScreen):
         if isinstance(message.event, events.Accepted):
             self.first_steps.display = False
 
+    def was_seen(self, task_id: str | None, turn_id: int) -> None:
+        """Nothing up to this turn is new any more."""
+        if self.common.news.see_home(turn_id):
+            self.show_state()
+
     @property
     def told_is_known(self) -> bool:
         """Whether it is known what Q would be told."""

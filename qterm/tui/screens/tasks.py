@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import ClassVar
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from qterm.model import Task, TaskState, Turn
 from qterm.tui import messages
@@ -23,8 +23,7 @@ from qterm.tui.screens.ask_task import AskTask, AskTitle, NewTask
 from qterm.tui.screens.thread import ThreadScreen
 from qterm.tui.task_words import FIRST_WORDS, no_tasks_words, read_only_words
 from qterm.tui.widgets.composer import HINT
-from qterm.tui.widgets.feed import FeedView
-from qterm.tui.widgets.task_list import TaskHead, TaskList
+from qterm.tui.widgets.task_list import TaskHead, TaskPane
 
 TITLE_CELLS = 50
 """The most cells of a title in a question or a toast."""
@@ -34,17 +33,18 @@ class TasksScreen(ThreadScreen):
     """Every task has a thread of its own (rules S1 to S8)."""
 
     PLACE = "tasks"
-    PLACES: ClassVar = (*ThreadScreen.PLACES, Place.TASKS, Place.LIST)
+    PLACES: ClassVar = (*ThreadScreen.PLACES, Place.TASKS, Place.LIST, Place.FILTER)
     BINDINGS = bindings(Place.TASKS)
 
     def __init__(self, common: Common) -> None:
         super().__init__(common, common.task_look)
-        self.list = TaskList(common)
+        self.pane = TaskPane(common)
+        self.list = self.pane.list
         self.head = TaskHead()
 
     def above(self) -> Iterable[Widget]:
         """The list is docked to the left; the head stands above the feed."""
-        return (self.list, self.head)
+        return (self.pane, self.head)
 
     def on_mount(self) -> None:
         """Show what is known already."""
@@ -52,8 +52,7 @@ class TasksScreen(ThreadScreen):
         self.common_changed()
 
     def on_screen_resume(self) -> None:
-        """What is on the screen again was seen."""
-        self._mark_seen()
+        """Show what has changed meanwhile."""
         self.common_changed()
 
     # -- which task ----------------------------------------------------------------------------
@@ -87,7 +86,7 @@ class TasksScreen(ThreadScreen):
 
     def situation(self) -> Situation:
         """What the availability of commands hangs on, now."""
-        return replace(super().situation(), task=self.chosen)
+        return replace(super().situation(), task=self.chosen, filtered=bool(self.pane.wanted))
 
     def choose(self, task_id: str) -> None:
         """Bring a task's thread onto the screen."""
@@ -99,7 +98,7 @@ class TasksScreen(ThreadScreen):
     def common_changed(self) -> None:
         """The tasks were read anew, perhaps."""
         tasks = self.common.tasks
-        self.list.show(tasks)
+        self.pane.show(tasks)
         if tasks and self.thread is None:
             self.choose(tasks[0].id)
         self._show_task()
@@ -107,7 +106,7 @@ class TasksScreen(ThreadScreen):
 
     def _show_task(self) -> None:
         task = self.chosen
-        self.list.display = bool(self.common.tasks)
+        self.pane.display = bool(self.common.tasks)
         self.head.show(task, self.work)
         self.query_one("#writing").display = task is not None
         self.composer.set_hint(self._hint(task))
@@ -139,31 +138,10 @@ class TasksScreen(ThreadScreen):
             return no_tasks_words(self.look.key("new-task"))
         return FIRST_WORDS
 
-    # -- what was seen -------------------------------------------------------------------------
-
-    def turns_came(self, turns: Sequence[Turn]) -> None:
-        """What is on the screen was seen."""
-        self._mark_seen()
-
-    @on(FeedView.Moved)
-    def _scrolled(self) -> None:
-        self._mark_seen()
-
-    def _mark_seen(self) -> None:
-        """Note what has ended and is in view; what is still under way has not been seen yet."""
-        thread = self.thread
-        if thread is None or thread.task_id is None or not self.page_is_read:
-            return
-        if not self.is_current or not self.feed.following:
-            return
-        ended = 0
-        for turn in self.feed.window.turns:
-            if turn.state.is_open:
-                break
-            ended = turn.id
-        if ended > thread.seen:
-            thread.seen = ended
-            self.desk.mark_seen(thread.task_id, ended)
+    def was_seen(self, task_id: str | None, turn_id: int) -> None:
+        """Note it in the store: other qterms, too, need not call it new."""
+        if task_id is not None:
+            self.desk.mark_seen(task_id, turn_id)
 
     def finished(self, turn: Turn) -> None:
         """A task's session, turns and news may be others now."""
@@ -173,12 +151,39 @@ class TasksScreen(ThreadScreen):
 
     def action_step_task(self, step: int) -> None:
         """Go to the task above or below."""
-        ids = [task.id for task in self.common.tasks]
-        if self.thread is None or self.thread.task_id not in ids:
-            return
-        index = ids.index(self.thread.task_id) + step
-        if 0 <= index < len(ids):
-            self.choose(ids[index])
+        task_id = self.pane.beside(self.thread.task_id if self.thread else None, step)
+        if task_id is not None:
+            self.choose(task_id)
+
+    def action_filter_tasks(self) -> None:
+        """Narrow the list by words."""
+        self.pane.ask()
+
+    def action_narrow_tasks(self) -> None:
+        """All tasks, the open ones, those that are over; round and round."""
+        self.pane.narrow()
+        self._filter_changed()
+
+    def action_clear_filter(self) -> None:
+        """Show all tasks again."""
+        self.pane.clear()
+        self._filter_changed()
+        self.list.focus()
+
+    def action_leave_filter(self) -> None:
+        """Show all tasks again, and go back to the list."""
+        self.action_clear_filter()
+
+    def action_take_filter(self) -> None:
+        """Go to the list as it is narrowed now."""
+        if self.list.chosen is None and (first := self.pane.beside(None, 1)) is not None:
+            self.choose(first)
+        self.list.focus()
+
+    @on(Input.Changed, "#task--filter")
+    def _filter_changed(self) -> None:
+        self.pane.show(self.common.tasks)
+        self.refresh_bindings()
 
     def action_write_in_task(self) -> None:
         """Put the cursor into the editor."""
@@ -196,7 +201,8 @@ class TasksScreen(ThreadScreen):
     @on(messages.TaskBegun)
     def _task_begun(self, event: messages.TaskBegun) -> None:
         self.common.put(event.task)
-        self.list.show(self.common.tasks)
+        self.pane.clear()  # it would hide the new one, perhaps
+        self.pane.show(self.common.tasks)
         self.opened(event.task.id).draft_is_known = True
         self.choose(event.task.id)
         self.composer.focus()

@@ -5,7 +5,7 @@ Home shows one thread, tasks as many as there are; what they share is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual import on
 from textual.app import ComposeResult
@@ -26,7 +26,7 @@ from qterm.tui.content import plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.messages import Side
-from qterm.tui.screens.thread_meanwhile import ThreadMeanwhile
+from qterm.tui.screens.thread_seen import ThreadSeen
 from qterm.tui.state_words import asks_words, q_words, title_state, version_parts
 from qterm.tui.task_words import live_words
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
@@ -37,7 +37,7 @@ NEEDS = (50, 14)
 """The smallest screen, in columns and rows."""
 
 
-class ThreadScreen(ThreadMeanwhile):
+class ThreadScreen(ThreadSeen):
     """One thread at a time, with its own draft, its own queue and its own progress."""
 
     AUTO_FOCUS = "#composer"
@@ -202,9 +202,6 @@ class ThreadScreen(ThreadMeanwhile):
         if self.thread is not None:
             self.desk.read_page(self.thread.task_id, Side.NEWEST)
 
-    def turns_came(self, turns: Sequence[Turn]) -> None:
-        """Turns are on the screen, or were changed there."""
-
     @on(messages.Happened)
     async def _happened(self, message: messages.Happened) -> None:
         match message.event:
@@ -364,7 +361,10 @@ class ThreadScreen(ThreadMeanwhile):
         name = "qterm rehearsal" if self.services.is_demo else "qterm"
         count = self.common.open_count()
         tasks = f"Tasks {count}" if count else "Tasks"
-        places = [self._place("home", "Home"), self._place("tasks", tasks)]
+        home = self._place("home", "Home")
+        if self.PLACE != "home" and (news := self.common.news.at_home):
+            home = Content.assemble(home, Content.styled(f" {news:,} new", "bold $text-warning"))
+        places = [home, self._place("tasks", tasks)]
         if news := self.common.new_count():
             places.append(Content.styled(f"{news} new", "bold $text-warning"))
         return Content.assemble(

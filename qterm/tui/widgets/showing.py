@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 
 from qterm.model import Q, Turn
 from qterm.tui.look import Look, Shown
 from qterm.tui.markdown_signs import MOST_DRAWN, MOST_DRAWN_PARTS, parts
 from qterm.tui.widgets.progress import Progress
 from qterm.tui.widgets.window import Window
+
+_SET_BACK = timedelta(days=1)
 
 LEAST_WIDTH = 20
 """Cells of a line of what Q did, however narrow the screen."""
@@ -48,17 +51,21 @@ class Showing:
         return self._with_steps(shown, turn.id)
 
     def lines_between(self) -> dict[int, str]:
-        """The lines between the turns: where a day begins, and where a task's run does."""
+        """The lines between the turns: where a day begins, and where a task's run does.
+
+        A clock that was set back over midnight takes no day back.
+        """
         days: dict[int, str] = {}
-        last, run = "", 1
+        last, run = date.min, 1
         for turn in self.window.turns:
-            words = self.look.day(turn)
-            parts = [words] if words != last else []
+            day = self.look.day(turn)
+            begins = not timedelta(0) <= last - day <= _SET_BACK
+            parts = [self.look.day_words(day)] if begins else []
             if turn.run > run:
                 parts.insert(0, f"Run {turn.run}")
             if parts:
                 days[turn.id] = " · ".join(parts)
-            last, run = words, max(turn.run, run)
+            last, run = day if begins else last, max(turn.run, run)
         return days
 
     def choose(self, *, keep: bool) -> None:
