@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from qterm.hermes.way import Standing
-from qterm.model import Task, TaskState
+from qterm.model import Task, TaskState, Turn
 from qterm.services import Services, StartState
 from qterm.tui.look import Look
 from qterm.tui.news import News
