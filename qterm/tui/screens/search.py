@@ -18,7 +18,7 @@ from qterm.tui import messages
 from qterm.tui.common import Common
 from qterm.tui.content import from_editor, one_line, plain, to_editor
 from qterm.tui.excerpt import Hit
-from qterm.tui.look import Look, day_words
+from qterm.tui.look import Look
 from qterm.tui.lookups import Lookups
 
 FIRST_WORDS = "Type a word, or a piece of one: home and every task are searched."
@@ -146,7 +146,7 @@ class SearchScreen(ModalScreen[int | None]):
         who = Content("qterm") if hit.persona == QTERM else self._look.label(hit.persona)
         head = Content.assemble(
             who,
-            Content.styled(f"  {day_words(moment, self._look.now())}, {moment:%H:%M}  ", MUTED),
+            Content.styled(f"  {self._look.day_words(moment.date())}, {moment:%H:%M}  ", MUTED),
             one_line(where, THREAD_CELLS, MUTED),
             Content.styled("  hidden from Q" if hit.hidden else "", MUTED),
         )
