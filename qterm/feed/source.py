@@ -93,6 +93,16 @@ class FeedSource(Protocol):
         """One turn, whole; None when there is none (or it was deleted)."""
         ...
 
+    async def own_message(
+        self, task_id: str | None, *, before: int | None = None, after: int | None = None
+    ) -> Turn | None:
+        """The operator's message next to a turn's id in a thread, in whatever state it is.
+
+        Without an id the newest; a message that was sent again counts once. The cost does not grow
+        with the feed, however many others spoke since.
+        """
+        ...
+
     async def transcript(
         self,
         task_id: str | None,

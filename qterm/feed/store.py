@@ -135,6 +135,12 @@ class Store:
         """One turn, whole; None when there is none (or it was deleted)."""
         return await self._database.read(turns.one, turn_id)
 
+    async def own_message(
+        self, task_id: str | None, *, before: int | None = None, after: int | None = None
+    ) -> Turn | None:
+        """The operator's message next to a turn's id in a thread; without an id the newest."""
+        return await self._database.read(turns.own_message, task_id, before, after)
+
     async def transcript(
         self,
         task_id: str | None,

@@ -30,6 +30,7 @@ HIDDEN_LOOK = 200
 
 _WORDS = "state IN ('sent', 'stopped') AND persona <> 'qterm'"
 _SAID = f"hidden = 0 AND {_WORDS}"
+_OWN = "persona = 'you' AND again_of IS NULL"
 _OPEN = "state IN ('queued', 'pending')"
 
 ENDED_PENDING = "qterm ended before Q had answered."
@@ -62,6 +63,19 @@ def page(
 def one(connection: sqlite3.Connection, turn_id: int) -> Turn | None:
     """One turn, or None."""
     row = connection.execute(f"SELECT {COLUMNS} FROM turns WHERE id = ?", (turn_id,)).fetchone()
+    return None if row is None else turn_of(row)
+
+
+def own_message(
+    connection: sqlite3.Connection, task_id: str | None, before: int | None, after: int | None
+) -> Turn | None:
+    """The operator's message before an id, or the one after it; without one the newest."""
+    order = "DESC" if after is None else "ASC"
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM turns INDEXED BY turns_own WHERE {_OWN} "
+        f"AND task_id IS ? AND id > ? AND id < ? ORDER BY id {order} LIMIT 1",
+        (task_id, fitting(after or 0), MAX_NUMBER if before is None else fitting(before)),
+    ).fetchone()
     return None if row is None else turn_of(row)
 
 

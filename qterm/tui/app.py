@@ -34,6 +34,7 @@ from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.thread import NEEDS, ThreadScreen
 from qterm.tui.screens.told import ToldScreen
+from qterm.tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -358,8 +359,11 @@ class QtermApp(Offers, inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """What is pasted, into whichever field, comes with its controls as visible stand-ins."""
-        if isinstance(event, events.Paste) and not event.is_forwarded:
-            event.text = to_editor(event.text)
+        match event:
+            case events.Paste() if not event.is_forwarded and not isinstance(
+                self.focused, Composer
+            ):
+                event.text = to_editor(event.text)  # the composer does so itself
         await super().on_event(event)
 
     # -- safe text -----------------------------------------------------------------------------

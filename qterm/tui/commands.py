@@ -35,9 +35,10 @@ class Situation:
     """What the availability of commands hangs on. `task` is the chosen one, None at home.
 
     `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
-    session's mode can be chosen; `asks`: hermes waits for an answer in another thread;
-    `filtered`: the list does not show all tasks. `told` is
-    the chosen row of what Q will be told; `removed`: a fact can be brought back.
+    session's mode can be chosen; `asks`: hermes waits for an answer in another thread; `writes`: a
+    message can be written here, `folded`: a paste in it is folded; `filtered`: the list does not
+    show all tasks. `told` is the chosen row of what Q will be told; `removed`: a fact can be
+    brought back.
     """
 
     running: bool = False
@@ -50,6 +51,8 @@ class Situation:
     selected_did: bool = False
     modes: bool = False
     asks: bool = False
+    writes: bool = False
+    folded: bool = False
     task: Task | None = None
     told: Row | None = None
     removed: bool = False
@@ -128,6 +131,31 @@ COMMANDS: tuple[Command, ...] = (
         "newline", "ctrl+j,shift+enter,alt+enter", "new line", "New line",
         "Begin a new line without sending.",
         Place.COMPOSER, "newline", footer=True, palette=False,
+    ),
+    Command(
+        "edit", "f7", "your editor", "Write in your own editor",
+        "Open what you are writing in $VISUAL or $EDITOR, its pastes unfolded.",
+        Place.COMPOSER, "screen.edit_message", available=lambda now: now.writes,
+    ),
+    Command(
+        "unfold", "ctrl+o", "unfold", "Unfold the paste",
+        "Put the text of a folded paste into the editor: the one at the cursor, or before it.",
+        Place.COMPOSER, "unfold", available=lambda now: now.folded,
+    ),
+    Command(
+        "earlier", "up", "earlier", "Your earlier messages",
+        "On the first row: your message before; change it, or come back to your draft with down.",
+        Place.COMPOSER, "earlier", palette=False,
+    ),
+    Command(
+        "later", "down", "later", "Your later messages",
+        "On the last row, after that: your message after, and at last your draft.",
+        Place.COMPOSER, "later", palette=False,
+    ),
+    Command(
+        "select-message", "", "select all", "Select the whole message",
+        "Select all that stands in the editor.",
+        Place.COMPOSER, "select_message", available=lambda now: now.writes,
     ),
     Command(
         "page-up", "pageup", "older", "Scroll up", "Scroll the feed up, to what was said before.",

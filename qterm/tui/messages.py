@@ -126,6 +126,19 @@ class DraftRead(Message, bubble=False):
 
 
 @dataclass
+class Edited(Message, bubble=False):
+    """The operator's own editor has ended. `text` is None where nothing changes.
+
+    `sentence` says why not, `failed` that something went wrong.
+    """
+
+    task_id: str | None
+    text: str | None
+    sentence: str = ""
+    failed: bool = False
+
+
+@dataclass
 class VersionSeen(Message, bubble=False):
     """Which hermes answers."""
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 
 from qterm.services import FirstStart, Services
 from qterm.tui.common import Common
 from qterm.tui.desk import Desk
-from qterm.tui.ending import Leave, interrupts_go_elsewhere
+from qterm.tui.ending import Leave
+from qterm.tui.lending import Lending
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
 
 if TYPE_CHECKING:
     from qterm.hermes.place import HermesPlace
 
 
-class Offers(App[Leave], inherit_bindings=False):
+class Offers(Lending, inherit_bindings=False):
     """The part of the app that begins where hermes is not ready."""
 
     services: Services
@@ -62,7 +63,7 @@ class Offers(App[Leave], inherit_bindings=False):
         try:
             place = self.services.find_hermes()
             environ = child_environment(self.services.environ, place.home)
-            with interrupts_go_elsewhere(), self.suspend():
+            with self.lend_terminal():
                 code = subprocess.run(setup_command(place), env=environ, check=False).returncode
         except HermesNotFound as error:
             self.notify(str(error), severity="error")

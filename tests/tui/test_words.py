@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 from textual.content import Content
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from qterm.model import (
     QTERM,
@@ -28,6 +28,7 @@ from qterm.tui.durations import seconds_words, ticking_words
 from qterm.tui.look import Look, Shown, day_words, turn_content
 from qterm.tui.outgoing import Outgoing
 from qterm.tui.task_words import folder_words, head, list_line
+from qterm.tui.widgets.composer import EDITING
 from qterm.tui.widgets.window import MOST, Window
 from tests.cases import cases, ids
 
@@ -190,8 +191,8 @@ def test_no_key_means_two_things_where_both_can_be_pressed(together: tuple[Place
 def test_no_editor_takes_a_key_of_the_screen() -> None:
     taken = {
         key.strip()
-        for editor in (TextArea, Input)
-        for binding in editor.BINDINGS
+        for bindings in (Input.BINDINGS, EDITING)
+        for binding in bindings
         for key in getattr(binding, "key", "").split(",")
     }
     for command in COMMANDS:
@@ -210,11 +211,19 @@ def test_a_command_gives_its_binding_and_takes_the_operators_key() -> None:
 
 def test_commands_are_available_when_they_can_do_something() -> None:
     nothing = {command.id for command in COMMANDS if command.available(Situation())}
-    assert not nothing & {"steps", "session-mode", "go-to-request"}
+    assert not nothing & {
+        "edit",
+        "unfold",
+        "select-message",
+        "steps",
+        "session-mode",
+        "go-to-request",
+    }
     assert not nothing & {"stop", "send-again", "hide", "delete", "take-back", "dismiss", "detail"}
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
     full = replace(full, did=True, asks=True, modes=True, filtered=True)
+    full = replace(full, writes=True, folded=True)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
         "write", *AT_TASKS, "reopen-task",
     }  # fmt: skip

@@ -51,7 +51,7 @@ class ThreadScreen(ThreadSeen):
         self.look = look
         self.desk = Desk(self.services, self.post_message, self.run_worker)
         self.feed = FeedView(self.look, self._new_progress())
-        self.composer = Composer(self.services.settings.keys)
+        self.composer = Composer(self.services.settings.keys, self.own_message)
         self.notices = Notices(common.notices, self.look.key("dismiss"))
         self._title = TitleBar()
         self._new_below = NewBelow()

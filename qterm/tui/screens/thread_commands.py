@@ -64,6 +64,8 @@ class ThreadCommands(Screen[None]):
             selected=selected,
             again=(again_candidate(selected) or self._last_failed()) if self.can_write else None,
             notices=len(self.notices.waiting),
+            writes=self.can_write,
+            folded=self.can_write and self.composer.has_folds,
             offers=self.common.state.kind is not FirstStart.READY,
         )
 

@@ -51,13 +51,13 @@ class ThreadWriting(ThreadCommands):
         """What is in the editor belongs to the thread that leaves the screen."""
         self._save_draft()
         if self.thread is not None and not self.composer.read_only:
-            self.thread.draft = self.composer.message
+            self.thread.draft = self.composer.draft
 
     def fit_composer(self) -> None:
         """The editor holds the thread's draft where it can be written in, else nothing."""
         self.composer.read_only = self._leaving or not self.can_write
         draft = self.thread.draft if self.thread is not None and self.can_write else ""
-        if self.composer.message != draft:
+        if self.composer.draft != draft:
             self.composer.set_message(draft)
 
     @on(Composer.Sent)
@@ -109,7 +109,7 @@ class ThreadWriting(ThreadCommands):
         if thread.is_changing or not (asked or turn.task_id):
             return
         if thread is self.thread and self.can_write:
-            written = self.composer.message
+            written = self.composer.draft
             self.composer.set_message(f"{turn.text}\n{written}" if written else turn.text)
         else:
             thread.draft = f"{turn.text}\n{thread.draft}" if thread.draft else turn.text
@@ -122,6 +122,47 @@ class ThreadWriting(ThreadCommands):
             self._taking.add(turn.id)
             super().action_take_back()
 
+    async def own_message(self, before: int | None, after: int | None) -> Turn | None:
+        """The operator's message next to a turn of this thread; None where there is none."""
+        thread = self.thread
+        if thread is None:
+            return None
+        turn = await self.desk.own_message(thread.task_id, before, after)
+        return turn if thread is self.thread else None
+
+    def action_unfold(self) -> None:
+        """Unfold the paste at the cursor, or the one before it."""
+        self.composer.action_unfold()
+
+    @on(Composer.TooLong)
+    def _too_long(self) -> None:
+        key = self.look.key("edit")
+        self.app.notify(f"That paste is too long to be unfolded here: {key} opens your own editor.")
+
+    def action_select_message(self) -> None:
+        """Select all that stands in the editor."""
+        self.composer.focus()
+        self.composer.select_all()
+
+    def action_edit_message(self) -> None:
+        """Open the message in the operator's own editor."""
+        if self.thread is not None and self.can_write and not self._leaving:
+            self.desk.edit(self.thread.task_id, self.composer.message, self.app.lend_terminal)
+
+    @on(messages.Edited)
+    def _edited(self, event: messages.Edited) -> None:
+        if event.sentence:
+            self.app.notify(event.sentence, severity="warning" if event.failed else "information")
+        if event.text is None:
+            return
+        thread = self.opened(event.task_id)
+        if thread is self.thread and self.can_write:
+            self.composer.change_message(event.text)
+            self.composer.focus()
+        else:
+            thread.draft = event.text
+            self._keep(thread)
+
     @on(messages.DraftRead)
     def _draft_came(self, event: messages.DraftRead) -> None:
         thread = self.opened(event.task_id)
@@ -129,7 +170,7 @@ class ThreadWriting(ThreadCommands):
             return
         thread.draft_is_known = True
         is_here = thread is self.thread and not self.composer.read_only
-        written = self.composer.message if is_here else thread.draft
+        written = self.composer.draft if is_here else thread.draft
         if event.instead or not written:
             thread.draft = event.text
         else:  # somebody was quicker than the store: nothing is lost
@@ -150,7 +191,7 @@ class ThreadWriting(ThreadCommands):
         thread = self.thread
         if thread is None or self.composer.read_only:
             return  # what is in the editor is nobody's draft
-        thread.draft = self.composer.message
+        thread.draft = self.composer.draft
         self._keep(thread)
 
     def _keep(self, thread: OpenThread) -> None:
@@ -163,6 +204,6 @@ class ThreadWriting(ThreadCommands):
         if thread is None or not thread.draft_is_known or thread.is_changing:
             return
         if self.can_write:
-            thread.draft = self.composer.message
+            thread.draft = self.composer.draft
         with suppress(FeedError):
             await self.services.feed.save_draft(thread.task_id, thread.draft)

@@ -1,29 +1,59 @@
-"""The editor for a message: several lines, and no control character reaches the terminal."""
+"""The editor for a message: several lines, large pastes folded, the earlier messages at its edges.
+
+No control character of what is written in it reaches the terminal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import TextArea
 
+from qterm.model import Turn
+from qterm.tui import pastes
 from qterm.tui.commands import Place, bindings, keys_of
-from qterm.tui.content import from_editor, to_editor
+from qterm.tui.widgets.folding import FoldingArea
 
 HINT = "Write to Q…"
 
+SAME_MESSAGES = 20
+"""So many earlier messages that say the same are passed over at one press."""
 
-class Composer(TextArea):
-    """Where the operator writes. `message` is what was meant, `text` what the editor shows.
+Look = Callable[[int | None, int | None], Awaitable[Turn | None]]
+"""The operator's message before, or after, a turn's id; None where there is none."""
 
-    Control characters, which a paste or a stored draft can hold, show as visible stand-ins (rule
-    T2): a text area would send them to the terminal. A paste has them already, from the app.
+
+EDITING = [
+    binding
+    for binding in TextArea.BINDINGS
+    if isinstance(binding, Binding) and binding.key not in {"f6", "f7", "pageup", "pagedown"}
+]
+"""The keys that edit. Of Textual's own, some are qterm's."""
+
+
+@dataclass
+class Walk:
+    """A look back: `draft` is what was written before it, `shown` the editor with turn `at`.
+
+    `is_sent`: what is shown is being sent.
     """
 
-    BINDINGS = bindings(Place.COMPOSER)
+    draft: str
+    at: int
+    shown: str
+    is_sent: bool = False
+
+
+class Composer(FoldingArea, inherit_bindings=False):
+    """Where the operator writes, with their earlier messages at its edges."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.COMPOSER), *EDITING]
 
     @dataclass
     class Sent(Message):
@@ -31,10 +61,18 @@ class Composer(TextArea):
 
         text: str
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        """`keys` are the operator's own keys by the command's id."""
-        self._send_keys = keys_of("send", keys)
-        self._newline_keys = keys_of("newline", keys)
+    def __init__(self, keys: Mapping[str, str], look: Look) -> None:
+        """`keys` are the operator's own keys by the command's id, `look` finds earlier messages."""
+        self._keys = {
+            key: command
+            for command in ("send", "newline", "earlier", "later", "unfold")
+            for key in keys_of(command, keys)
+        }
+        self._editing_keys = {
+            key: binding.action for binding in EDITING for key in binding.key.split(",")
+        }
+        self._look = look
+        self._walk: Walk | None = None
         super().__init__(
             id="composer",
             soft_wrap=True,
@@ -44,15 +82,29 @@ class Composer(TextArea):
             placeholder=Content(HINT),
         )
 
+    # -- what is in it -------------------------------------------------------------------------
+
     @property
-    def message(self) -> str:
-        """What the operator means: the stand-ins turned back."""
-        return from_editor(self.text)
+    def draft(self) -> str:
+        """What is to be kept: the message, or what was written before an earlier one was shown."""
+        walk = self._walk
+        if walk is None:
+            return self.message
+        if self.text == walk.shown:
+            return walk.draft
+        if walk.is_sent and walk.draft:
+            return f"{walk.draft}\n{self.message}"
+        return self.message
+
+    @property
+    def is_recalled(self) -> bool:
+        """Whether an earlier message is shown, and unchanged."""
+        return self._walk is not None and self.text == self._walk.shown
 
     def set_message(self, message: str) -> None:
         """Put a text into the editor, the cursor at its end."""
-        self.text = to_editor(message)
-        self.move_cursor(self.document.end)
+        self._walk = None
+        self.load(self._pastes.fold(message))
 
     def set_hint(self, hint: str) -> None:
         """What stands in the editor while it is empty."""
@@ -60,50 +112,104 @@ class Composer(TextArea):
             self.placeholder = Content(hint)
 
     def take_sent(self, sent: str) -> None:
-        """Remove what is stored now; what was written meanwhile stays."""
-        shown = to_editor(sent)
-        if self.text == shown:
-            self.text = ""
-        elif self.text.startswith(shown):
-            self.text = self.text[len(shown) :]
-            self.move_cursor(self.document.end)
+        """Remove what is stored now; what was written meanwhile stays.
+
+        A draft that made way for an earlier message comes back.
+        """
+        walk = self._walk
+        if walk is not None and self.is_recalled and not walk.is_sent:
+            walk.draft = walk.draft.removeprefix(sent)
+            return
+        rest = self._pastes.cut(self.text, sent)
+        if rest is None:
+            return
+        if not rest and walk is not None and walk.is_sent:
+            self.set_message(walk.draft)
+        else:
+            self.load(rest)
+
+    # -- commands ------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where nothing can be written, the footer does not offer to send it."""
+        if action == "unfold":
+            return self.has_folds and not self.read_only
         return not self.read_only if action in {"send", "newline"} else True
 
     def action_send(self) -> None:
         """Ask for the message to be sent; an empty one is nothing to send."""
-        if self.message.strip() and not self.read_only:
-            self.post_message(self.Sent(self.message))
+        message = self.message
+        if message.strip() and not self.read_only:
+            if self._walk is not None and self.is_recalled:
+                self._walk.is_sent = True
+            self.post_message(self.Sent(message))
 
     def action_newline(self) -> None:
         """Begin a new line at the cursor."""
         if self.read_only:
             return
-        self.insert("\n")
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
         self.scroll_cursor_visible()
 
-    async def _on_key(self, event: events.Key) -> None:
-        """Send, a new line, or a character.
+    async def action_earlier(self) -> None:
+        """Up; on the first row, to the operator's message before."""
+        is_edge = self.navigator.is_first_wrapped_line(self.cursor_location)
+        is_edge = is_edge and not self.read_only and self.selection.is_empty
+        if not (is_edge and await self._step(older=True)):
+            self.action_cursor_up()
 
-        The two commands are taken here, not by their bindings: a binding would run out of the
-        order of the keys, before characters still in the queue or after ones typed later.
+    async def action_later(self) -> None:
+        """Down; on the last row, to the message after, and at last to the draft."""
+        is_edge = self.navigator.is_last_wrapped_line(self.cursor_location)
+        if self.read_only or not self.is_recalled or not self.selection.is_empty or not is_edge:
+            self.action_cursor_down()
+        else:
+            await self._step(older=False)
+
+    async def _step(self, *, older: bool) -> bool:
+        """Show the message before or after; False where nothing was to be shown.
+
+        The keys behind this one wait for it, so that they stay in order; nothing else does.
+        """
+        walk = self._walk if self.is_recalled else None
+        text, message = self.text, self.message
+        at = walk.at if walk is not None else None
+        for _ in range(SAME_MESSAGES):
+            turn = await self._look(at, None) if older else await self._look(None, at)
+            if turn is None or turn.text != message:
+                break
+            at = turn.id
+        if self.text != text or self.read_only:
+            return True  # something else came into the editor meanwhile
+        if turn is None:
+            if older or walk is None:
+                return False
+            self._walk = None
+            self.change_message(walk.draft)
+            return True
+        draft = walk.draft if walk is not None else self.draft
+        self.change_message(turn.text)
+        self._walk = Walk(draft, turn.id, self.text)
+        return True
+
+    async def _on_key(self, event: events.Key) -> None:
+        """A command, a key that edits, or a character.
+
+        The keys are taken here, not by their bindings: a binding would run out of the order of
+        the keys, before characters still in the queue or after ones typed later.
         A stand-in that is really typed is one that is really meant.
         """
-        if event.key in self._send_keys or event.key in self._newline_keys:
+        action = self._keys.get(event.key) or self._editing_keys.get(event.key)
+        if action is not None and await self.app.run_action(action, self):
             event.stop()
             event.prevent_default()
-            if event.key in self._send_keys:
-                self.action_send()
-            else:
-                self.action_newline()
             return
         character = event.character
-        odd = character is not None and to_editor(character) != character
-        if event.is_printable and character is not None and odd and not self.read_only:
-            event.stop()
-            event.prevent_default()
-            self.insert(to_editor(character))
-            return
+        if event.is_printable and character is not None and not self.read_only:
+            shown = pastes.shown(character)
+            if shown != character:
+                event.stop()
+                event.prevent_default()
+                self.replace(shown, *self.selection, maintain_selection_offset=False)
+                return
         await super()._on_key(event)

@@ -1,0 +1,58 @@
+"""The terminal lent to another program for a while: qterm goes on working, and draws nothing."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from textual.app import App
+
+from qterm.tui.ending import Leave, interrupts_go_elsewhere
+from qterm.tui.screens.approval import Guarded
+
+
+class Lending(App[Leave], inherit_bindings=False):
+    """The part of the app that gives the terminal away and takes it back."""
+
+    _is_lent = False
+    _has_rung = False
+
+    @contextmanager
+    def lend_terminal(self) -> Iterator[None]:
+        """Nothing is drawn, read or rung while this lasts; the loop may go on.
+
+        Raises textual's SuspendNotSupported where there is no terminal to lend.
+        """
+        with interrupts_go_elsewhere(), _stops_go_elsewhere(), self.batch_update():
+            self._is_lent = True
+            try:
+                with self.suspend():
+                    yield
+            finally:
+                self._is_lent = False
+        self.screen.refresh(layout=True)
+        if isinstance(self.screen, Guarded):
+            self.screen.disarm()  # nobody has seen it yet (rule A2)
+        if self._has_rung:
+            self._has_rung = False
+            self.bell()
+
+    def bell(self) -> None:
+        """Ring, once the terminal is qterm's again."""
+        if self._is_lent:
+            self._has_rung = True
+        else:
+            super().bell()
+
+
+@contextmanager
+def _stops_go_elsewhere() -> Iterator[None]:
+    """While another program has the terminal, ctrl+z stops both, and none takes it on return."""
+    wanted = {signal.SIGTSTP: signal.SIG_DFL, signal.SIGCONT: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
