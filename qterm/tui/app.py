@@ -359,11 +359,9 @@ class QtermApp(Offers, inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """What is pasted, into whichever field, comes with its controls as visible stand-ins."""
-        match event:
-            case events.Paste() if not event.is_forwarded and not isinstance(
-                self.focused, Composer
-            ):
-                event.text = to_editor(event.text)  # the composer does so itself
+        if isinstance(event, events.Paste) and not event.is_forwarded:
+            is_written = isinstance(self.focused, Composer)  # which does so itself
+            event.text = event.text if is_written else to_editor(event.text)
         await super().on_event(event)
 
     # -- safe text -----------------------------------------------------------------------------

@@ -71,6 +71,7 @@ class Composer(FoldingArea, inherit_bindings=False):
         self._editing_keys = {
             key: binding.action for binding in EDITING for key in binding.key.split(",")
         }
+        self._editing_keys |= {"tab": "app.focus_next", "shift+tab": "app.focus_previous"}
         self._look = look
         self._walk: Walk | None = None
         super().__init__(
@@ -199,6 +200,9 @@ class Composer(FoldingArea, inherit_bindings=False):
         the keys, before characters still in the queue or after ones typed later.
         A stand-in that is really typed is one that is really meant.
         """
+        if self.screen.focused is not self:  # it came behind a key that led away from here
+            event.prevent_default()
+            return
         action = self._keys.get(event.key) or self._editing_keys.get(event.key)
         if action is not None and await self.app.run_action(action, self):
             event.stop()
