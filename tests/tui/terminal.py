@@ -73,6 +73,11 @@ class Terminal:
             "".join(line[column].data for column in columns).rstrip() for line in lines
         )
 
+    @property
+    def row(self) -> int:
+        """The row the cursor is in, from 0."""
+        return int(self._screen.cursor.y)
+
     def read(self, seconds: float = 0.05) -> None:
         """Take in what has come."""
         while select.select([self.master], [], [], seconds)[0]:

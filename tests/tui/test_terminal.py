@@ -105,9 +105,10 @@ def test_no_text_of_a_task_reaches_the_terminal_raw(size: tuple[int, int], tmp_p
         terminal.type("\x0e")  # ctrl+n: a new task
         terminal.shows("What is the task?")
         terminal.paste("".join(TEXTS[7:14]))
-        terminal.read(0.3)
+        terminal.until(lambda: "Ship the importer" not in terminal.text)  # the hint makes way
+        row = terminal.row
         terminal.type("\t")
-        terminal.read(0.3)
+        terminal.until(lambda: terminal.row != row)  # the cursor is in the other line
         terminal.paste("".join(TEXTS[7:14]))
         terminal.read(0.3)
         terminal.type("\r")
