@@ -245,17 +245,17 @@ COMMANDS: tuple[Command, ...] = (
         Place.TOLD, "screen.told_edit", footer=True, available=_told(RowKind.FACT, RowKind.MODE),
     ),
     Command(
-        "told-turn", "enter", "show in feed", "Show the turn in the feed",
+        "told-turn", "enter", "go there", "Show the turn in the feed",
         "Go to the highlighted turn of what Q will be told, where it stands in the feed.",
         Place.TOLD, "screen.told_turn", footer=True, available=_told(RowKind.TURN),
     ),
     Command(
-        "told-hide", "h", "hide, show", "Hide the turn from Q, or tell it again",
+        "told-hide", "h", "hide/show", "Hide the turn from Q, or tell it again",
         "Take the highlighted turn out of what Q will be told, or put it back.",
         Place.TOLD, "screen.told_hide", footer=True, available=_told(RowKind.TURN),
     ),
     Command(
-        "told-add", "a", "add fact…", "Add a fact…",
+        "told-add", "a", "add…", "Add a fact…",
         "Add a fact about you, told with every message.",
         Place.TOLD, "screen.fact", footer=True, palette=False,
     ),
@@ -265,7 +265,7 @@ COMMANDS: tuple[Command, ...] = (
         Place.TOLD, "screen.told_pin", footer=True, available=_told(RowKind.FACT),
     ),
     Command(
-        "told-up", "alt+up,shift+up", "move up", "Move the fact up",
+        "told-up", "alt+up,shift+up", "move", "Move the fact up",
         "Put the highlighted fact further up; the first ones are sent.",
         Place.TOLD, "screen.told_move(-1)", footer=True, available=_told(RowKind.FACT),
     ),

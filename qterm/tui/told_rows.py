@@ -23,6 +23,8 @@ NOT_SENT = "italic $text-warning"
 HIDDEN_CHARS = 300
 """The most code points that a hidden turn shows: it is there to be found again, not read."""
 
+MODE_CELLS = 60
+"""The most cells of the mode among the numbers; its row has all that is sent of it."""
 
 Parts = tuple[tuple[str, str], ...]
 """Words, each with its style."""
@@ -273,11 +275,12 @@ def numbers(telling: Telling, caps: Caps, now: datetime) -> dict[str, Content]:
 def _mode_words(mode: Mode | None, now: datetime) -> Content:
     if mode is None:
         return Content.styled("none", MUTED)
+    text = one_line(mode.text, MODE_CELLS)
     if mode.until is None:
-        return one_line(mode.text)
+        return text
     until = mode.until.astimezone(now.tzinfo)
     day = "" if until.date() == now.date() else f"{until.day} {until:%B} "
-    return Content.assemble(one_line(mode.text), f" until {day}{until:%H:%M}")
+    return Content.assemble(text, f" until {day}{until:%H:%M}")
 
 
 def _facts_words(context: QContext, unpinned: int, caps: Caps) -> Content:

@@ -67,19 +67,19 @@ async def walked(pilot: Pilot[Any], on: Stage) -> None:
     """Into the pane, and down to the first fact."""
     await pilot.press("ctrl+t", "down")
     await until(pilot, lambda: home(on).told.row is not None)
-    await shows(pilot, on, "add fact…")
+    await shows(pilot, on, "a add…")
 
 
 async def at_hidden(pilot: Pilot[Any], on: Stage) -> None:
     await pilot.press("ctrl+t", "end", "up")
     await until(pilot, lambda: home(on).told.row is not None)
-    await shows(pilot, on, "hide, show")
+    await shows(pilot, on, "hide/show")
 
 
 async def at_end(pilot: Pilot[Any], on: Stage) -> None:
     await pilot.press("ctrl+t", "end")
     await until(pilot, lambda: home(on).told.row is not None)
-    await shows(pilot, on, "hide, show")
+    await shows(pilot, on, "hide/show")
 
 
 async def too_large(pilot: Pilot[Any], on: Stage) -> None:
@@ -106,11 +106,11 @@ async def narrow_end(pilot: Pilot[Any], on: Stage) -> None:
     await shows(pilot, on, "What Q will be told")
     await pilot.press("end")
     await shows(pilot, on, "[End of context]")
-    await shows(pilot, on, "hide, show")
+    await shows(pilot, on, "hide/show")
 
 
 PICTURES: dict[str, Scene] = {
-    "told-empty": (WIDE, READY, nothing, pressing("ctrl+t", "add fact…")),
+    "told-empty": (WIDE, READY, nothing, pressing("ctrl+t", "a add…")),
     "told-focused": (WIDE, READY, busy, walked),
     "told-facts": (WIDE, READY, many_facts, walked),
     "told-hidden": (WIDE, READY, hidden, at_hidden),

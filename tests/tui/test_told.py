@@ -238,7 +238,7 @@ async def test_the_keys_are_those_of_the_row(tmp_path: Path) -> None:
             await pilot.press("down")
             await until(pilot, lambda: "p pin" in keys() and "x remove" in keys())
             await pilot.press("end")
-            await until(pilot, lambda: "h hide" in keys() and "enter show in feed" in keys())
+            await until(pilot, lambda: "h hide/show" in keys() and "enter go there" in keys())
             assert "remove" not in keys()
 
 
@@ -344,6 +344,18 @@ async def test_a_pane_that_is_off_comes_with_its_key(tmp_path: Path) -> None:
             await until(
                 pilot, lambda: "good day" in screen_text(on.app).split("[Context for Q")[-1]
             )
+
+
+async def test_a_pane_without_room_lets_go_of_the_keys(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await some(on)
+        async with on.shown() as pilot:
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: told_list(on).has_focus)
+            await pilot.resize_terminal(80, 24)
+            await until(pilot, lambda: home(on).composer.has_focus)
+            await pilot.press("h")
+            await until(pilot, lambda: home(on).composer.text == "h")
 
 
 @pytest.mark.parametrize("case", cases("text.json"), ids=ids)

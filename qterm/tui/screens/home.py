@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
+from textual.events import Resize
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -66,6 +67,11 @@ class HomeScreen(ToldCommands, ThreadScreen):
         """Nothing up to this turn is new any more."""
         if self.common.news.see_home(turn_id):
             self.show_state()
+
+    def on_resize(self, event: Resize) -> None:
+        """A pane that has no room any more lets go of the keys."""
+        if event.size.width < WIDE and (self.focused is None or self.told.list.has_focus):
+            self.composer.focus()
 
     @property
     def told_is_known(self) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.events import Resize
+from textual.binding import Binding, BindingType
 
 from qterm.tui.commands import Place, Situation, bindings, by_action
 from qterm.tui.screens.told_commands import ToldCommands, make_view
@@ -14,15 +15,16 @@ from qterm.tui.widgets.bars import KeysLine
 if TYPE_CHECKING:
     from qterm.tui.screens.home import HomeScreen
 
-LOW = 20
-"""Below this many rows the sentence that explains it makes way."""
-
 
 class ToldScreen(ToldCommands):
     """The same view with the same keys, over the home screen, which brings what it shows."""
 
     PLACES: ClassVar[tuple[Place, ...]] = (Place.TOLD, Place.HOME)
-    BINDINGS = bindings(Place.HOME)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        replace(binding, show=False)  # the footer has no room, and escape does the same
+        for binding in bindings(Place.HOME)
+        if isinstance(binding, Binding)
+    ]
     AUTO_FOCUS = "#told--list"
 
     def __init__(self, home: HomeScreen) -> None:
@@ -53,10 +55,6 @@ class ToldScreen(ToldCommands):
         """Every command says itself when it is available."""
         command = by_action(action, self.PLACES)
         return True if command is None else command.available(self.situation())
-
-    def on_resize(self, event: Resize) -> None:
-        """With room for the pane, home has it."""
-        self.set_class(event.size.height < LOW, "-short")
 
     def action_told(self) -> None:
         """Back to home."""

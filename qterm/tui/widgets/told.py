@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.widgets import Static
 
 from qterm.context import Caps
@@ -21,6 +22,9 @@ _NAMES = {
     "size": "Size",
     "draft": "Your message",
 }
+LOW = 18
+"""Below this many rows the sentence that explains it makes way."""
+
 INTRO = "Goes in front of your next message, word for word; qterm sends nothing else."
 
 
@@ -72,6 +76,10 @@ class ToldView(Vertical):
             yield line
         yield self._trouble
         yield self.list
+
+    def on_resize(self, event: Resize) -> None:
+        """The sentence makes way where there are few rows."""
+        self.set_class(event.size.height < LOW, "-short")
 
     @property
     def row(self) -> Row | None:
