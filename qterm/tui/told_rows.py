@@ -136,7 +136,9 @@ class _Rows:
         self.pieces = known.context.pieces
         self.kinds = [piece.kind for piece in self.pieces]
         self.facts = {fact.id: fact for fact in known.facts}
-        self.hidden = list(known.hidden)
+        # What is told was read first: a turn may have been hidden between the two.
+        told = {piece.source for piece in self.pieces if piece.kind is PieceKind.TURN}
+        self.hidden = [turn for turn in known.hidden if turn.id not in told]
 
     def made(self) -> Iterator[Row]:
         if not self.pieces:

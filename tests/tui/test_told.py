@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -85,6 +86,15 @@ def test_what_is_not_sent_says_why() -> None:
     assert f"Mallory: {'x' * 20} […]  (cut short)" in said
     turns = [words_of(row) for row in rows(told, WORDS) if row.kind is RowKind.TURN]
     assert [line.split()[1] for line in turns] == ["one", "secret", "x" * 20]
+
+
+def test_what_changes_while_it_is_read_breaks_nothing() -> None:
+    """The block, the facts and the hidden turns are read one after the other."""
+    told = known(["one", "two"], [("first", True), ("second", True)])
+    turn = Turn(2, None, "mallory", "two", TurnState.SENT, NOW, hidden=True)
+    made = rows(replace(told, hidden=[turn], facts=told.facts[:1]), WORDS)
+    assert [row.id for row in made if row.id] == ["mode-0", "fact-1", "turn-1", "turn-2"]
+    assert "\n".join(row.parts[0][0] for row in made if row.sent) == told.context.text
 
 
 def test_empty_says_what_to_do() -> None:

@@ -13,8 +13,8 @@ from tests.tui.test_terminal import clean, scene
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["pane", "screen"])
 def test_no_text_of_it_reaches_the_terminal_raw(size: tuple[int, int], tmp_path: Path) -> None:
     with scene(tmp_path, "odd", size=size) as terminal:
-        terminal.shows("Write to Q")
-        terminal.type("\x07" * (len(TEXTS) + 2))  # ctrl+g: the notices take the room
+        terminal.shows("ctrl+p")
+        terminal.until(lambda: "okend" in terminal.text)
         terminal.type("\x14")  # ctrl+t
         terminal.shows("What Q will be told")
         terminal.shows("enter edit")
