@@ -41,7 +41,7 @@ def test_no_text_of_it_reaches_the_terminal_raw(size: tuple[int, int], tmp_path:
         terminal.type("\x1b[F")  # end: turns, hidden and shown again
         terminal.shows("hide/show")
         terminal.type("h")
-        terminal.shows("(hidden from Q)")
+        terminal.shows(", 1 hidden")
         terminal.type("\x11")
         assert terminal.ended() == 0
         clean(terminal)
