@@ -199,3 +199,18 @@ async def test_any_text_comes_back_and_is_found(store: Store, text: str) -> None
     assert found.text == text
     hits = await store.search(text, limit=1)
     assert [hit.id for hit in hits] == ([turn.id] if text.strip() else [])
+
+
+async def test_hidden_turns_are_found_from_an_id_on(store: Store) -> None:
+    turns = [await store.append(said(f"turn {number}")) for number in range(6)]
+    elsewhere = await store.append(said("in a task", task_id="7f3kq2ma"))
+    open_one = await store.append(queued(NOBODY))
+    for turn in (turns[0], turns[2], turns[4], elsewhere, open_one):
+        await store.hide(turn.id)
+    found = await store.hidden(None, since=turns[1].id, limit=5, chars=4)
+    assert [(turn.id, turn.text) for turn in found] == [
+        (turns[2].id, "turn"),
+        (turns[4].id, "turn"),
+    ]
+    newest = await store.hidden(None, since=0, limit=1, chars=100)
+    assert [turn.text for turn in newest] == ["turn 4"]
