@@ -6,7 +6,7 @@ The one place that chooses implementations. Both faces, the demo and the tests s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,6 +148,24 @@ class Services:
             degraded=composed.degraded.value if composed.degraded else None,
         )
 
+    def take(self, loaded: Loaded) -> None:
+        """Take other settings: they count from the next turn on.
+
+        Which hermes, how it is reached and who speaks stay as they were when qterm was started.
+        """
+        running = self.loaded
+        kept = {name for name in running.sources if name.startswith(("hermes.", "personas"))}
+        self.loaded = replace(
+            loaded,
+            settings=msgspec.structs.replace(
+                loaded.settings,
+                hermes=running.settings.hermes,
+                personas=running.settings.personas,
+            ),
+            sources={**loaded.sources, **{name: running.sources[name] for name in kept}},
+        )
+        self.conversation.settings = self.loaded.settings
+
     async def close(self) -> None:
         """End what runs, then let go of the feed."""
         await self.conversation.close()
@@ -194,20 +212,14 @@ async def open_services(
     def notes() -> list[str]:
         from qterm.memory.notes import working_notes
 
-        return working_notes(loaded, environ)
+        return working_notes(services.loaded, environ)
 
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
     way = _way(loaded, environ)
-    conversation = Conversation(
-        feed,
-        way,
-        settings,
-        current_owner(),
-        paths.home_cwd,
-        notes=notes,
-    )
+    conversation = Conversation(feed, way, settings, current_owner(), paths.home_cwd)
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
+    conversation.notes = notes
     try:
         services.interrupted = tuple(await conversation.recover())
     except BaseException:

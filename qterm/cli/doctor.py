@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from qterm.cli import exit_codes, show
 from qterm.cli.run import Invocation
-
-if TYPE_CHECKING:
-    from qterm.doctor import Check
-
-_MARKS = {"ok": "ok  ", "info": "    ", "warn": "warn", "fail": "FAIL"}
 
 
 @click.command()
@@ -30,12 +23,7 @@ def doctor(invocation: Invocation, as_json: bool) -> None:
         show.out_json({"checks": [check.as_json() for check in checks]})
     else:
         for check in checks:
-            _print(check)
+            for line in check.lines():
+                show.out(line)
     failed = any(check.state == "fail" for check in checks)
     sys.exit(exit_codes.ERROR if failed else exit_codes.OK)
-
-
-def _print(check: Check) -> None:
-    show.out(f"{_MARKS[check.state]}  {check.title}: {check.sentence}")
-    if check.mend:
-        show.out(f"      -> {check.mend}")

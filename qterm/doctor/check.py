@@ -17,6 +17,9 @@ class State(StrEnum):
     FAIL = "fail"
 
 
+_MARKS = {State.OK: "ok  ", State.INFO: "    ", State.WARN: "warn", State.FAIL: "FAIL"}
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One finding: what was looked at, how it stands, one sentence, and what mends it.
@@ -31,6 +34,11 @@ class Check:
     sentence: str
     mend: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """The finding as `qterm doctor` prints it, the mend on a line of its own."""
+        lines = [f"{_MARKS[self.state]}  {self.title}: {self.sentence}"]
+        return [*lines, f"      -> {self.mend}"] if self.mend else lines
 
     def as_json(self) -> dict[str, object]:
         """The finding in the documented form (docs/command-line.md, *JSON*)."""

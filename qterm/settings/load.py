@@ -19,7 +19,7 @@ from qterm.settings.personas import read_personas
 from qterm.settings.problems import Problem, unknown_key, wrong_value
 from qterm.settings.schema import PERSONAS, Settings
 
-__all__ = ["DEFAULT", "FLAG", "Loaded", "Paths", "Problem", "load"]
+__all__ = ["DEFAULT", "FLAG", "Layer", "Loaded", "Paths", "Problem", "load", "load_again"]
 
 DEFAULT = "default"
 FLAG = "flag"
@@ -29,18 +29,30 @@ OTHER_VARIABLES = frozenset({"QTERM_CONFIG", "QTERM_DATA_DIR"})
 
 
 @dataclass(frozen=True, slots=True)
+class Layer:
+    """One place that sets a key: where (as in `Loaded.sources`), and what to."""
+
+    where: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """The settings in force.
 
     `sources` says for each key by its dotted name where its value is from: `flag`, the variable's
     name, the file's path, or `default` (`keys` has an entry for each command's id that is set).
-    `problems` are the faults that were found, each with its sentence.
+    `problems` are the faults that were found, each with its sentence. `layers` has for each key
+    that is set somewhere every place that does, the weakest first; `flags` are those given to
+    `load`.
     """
 
     settings: Settings
     sources: Mapping[str, str]
     problems: tuple[Problem, ...]
     paths: Paths
+    layers: Mapping[str, tuple[Layer, ...]] = field(default_factory=dict)
+    flags: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -51,6 +63,12 @@ class _Reading:
     whole: dict[str, object] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    layers: dict[str, list[Layer]] = field(default_factory=dict)
+
+    def set(self, name: str, value: object, where: str) -> None:
+        """Note that a place sets a key: it goes before those that were noted so far."""
+        self.sources[name] = where
+        self.layers.setdefault(name, []).append(Layer(where, value))
 
     def take(self, key: Key, raw: object, where: str, *, text: bool = False) -> None:
         """Read one value; a wrong one leaves the key at its default, whatever lies below."""
@@ -66,7 +84,7 @@ class _Reading:
             self.sources.pop(key.name, None)
             return
         self.values[key.name] = value
-        self.sources[key.name] = FLAG if where.startswith("the flag") else where
+        self.set(key.name, value, FLAG if where.startswith("the flag") else where)
 
 
 def load(
@@ -82,12 +100,21 @@ def load(
     are read as a variable's would be); one that is None was not given.
     """
     paths = resolve_paths(config=config, data_dir=data_dir, environ=environ)
+    return _load(paths, flags or {}, environ)
+
+
+def load_again(loaded: Loaded, *, environ: Mapping[str, str]) -> Loaded:
+    """Read the same places once more, since the files may be other ones now; never raises."""
+    return _load(loaded.paths, loaded.flags, environ)
+
+
+def _load(paths: Paths, flags: Mapping[str, object], environ: Mapping[str, str]) -> Loaded:
     reading = _Reading()
     for path, needed in ((paths.config_file, paths.config_given), (paths.settings_file, False)):
         table = _read_file(path, reading.problems, needed=needed)
         _take_table(table, str(path), reading)
     _take_environment(environ, reading)
-    for name, raw in (flags or {}).items():
+    for name, raw in flags.items():
         if raw is None:
             continue
         where = f'the flag for "{name}"'
@@ -96,7 +123,14 @@ def load(
         else:
             reading.problems.append(unknown_key(where, name, all_names()))
     sources = dict.fromkeys(all_names(), DEFAULT) | reading.sources
-    return Loaded(build(reading.values, **reading.whole), sources, tuple(reading.problems), paths)
+    return Loaded(
+        build(reading.values, **reading.whole),
+        sources,
+        tuple(reading.problems),
+        paths,
+        {name: tuple(layers) for name, layers in reading.layers.items()},
+        flags,
+    )
 
 
 def _take_environment(environ: Mapping[str, str], reading: _Reading) -> None:
@@ -121,7 +155,10 @@ def _take_table(table: Mapping[str, object], where: str, reading: _Reading) -> N
             personas, problems = read_personas(raw, where)
             reading.whole["personas"] = personas
             reading.problems += problems
-            reading.sources["personas"] = where if personas != PERSONAS else DEFAULT
+            if personas != PERSONAS:
+                reading.set("personas", personas, where)
+            else:
+                reading.sources["personas"] = DEFAULT
         elif name == "keys":
             _take_keys(raw, where, reading)
         elif name in sections():
@@ -160,7 +197,8 @@ def _take_keys(raw: object, where: str, reading: _Reading) -> None:
         name = f"keys.{command}"
         if isinstance(keys, str) and keys.strip():
             found[command] = keys
-            reading.sources[name] = reading.sources["keys"] = where
+            reading.sources["keys"] = where
+            reading.set(name, keys, where)
         else:
             expects = 'keys as words, such as "ctrl+t,f5"'
             problem = f'{where}: "{name}" has to be {expects}, so its own keys stay.'

@@ -5,39 +5,35 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.screen import Screen
 
 from qterm.model import YOU, Q
 from qterm.services import FirstStart, Services
 from qterm.tui import messages
 from qterm.tui.asking import Asking
-from qterm.tui.commands import COMMANDS, Command, Place, bindings, key_words
+from qterm.tui.commands import Place, bindings, key_words
 from qterm.tui.common import Common
 from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import Desk
 from qterm.tui.ending import Leave, signals_leave
 from qterm.tui.going import Going
 from qterm.tui.look import Look
-from qterm.tui.offers import Offers
-from qterm.tui.palette import hermes_commands
+from qterm.tui.preferences import Preferences
 from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.thread import NEEDS, ThreadScreen
-from qterm.tui.screens.told import ToldScreen
 from qterm.tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.command import Provider
     from textual.message import Message
     from textual.notifications import SeverityLevel
 
@@ -56,11 +52,19 @@ END_SECONDS = 15.0
 """The longest that leaving may take, whatever hangs."""
 
 
-class QtermApp(Offers, inherit_bindings=False):
+def _palette() -> type[Provider]:
+    """What the palette offers, once it is opened."""
+    from qterm.tui.palette import Commands
+
+    return Commands
+
+
+class QtermApp(Preferences, inherit_bindings=False):
     """qterm's screens over one set of services, which the caller opens and closes."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
     BINDINGS: ClassVar = [*bindings(Place.APP), ("ctrl+c", "hint_quit")]
+    COMMANDS: ClassVar = {_palette}
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     TITLE = "qterm"
@@ -107,7 +111,7 @@ class QtermApp(Offers, inherit_bindings=False):
         self.tasks = TasksScreen(self.common)
         return self.tasks
 
-    def _threads(self) -> list[ThreadScreen]:
+    def thread_screens(self) -> list[ThreadScreen]:
         """The screens with a thread that are there."""
         return [screen for screen in (self.home, self.tasks) if screen and screen.is_mounted]
 
@@ -116,6 +120,7 @@ class QtermApp(Offers, inherit_bindings=False):
         self.set_keymap(dict(self.services.settings.keys))
         self.theme_changed_signal.subscribe(self, lambda _theme: self._redraw())
         self.call_after_refresh(self._first_frame)
+        self.follow_themes()
         self._add_notices()
         self.desk.watch()
         self.desk.read_tasks()
@@ -133,7 +138,7 @@ class QtermApp(Offers, inherit_bindings=False):
         notices = self.common.notices
         for problem in self.services.loaded.problems:
             notices.add(problem.sentence)
-        for sentence in self.services.notices:
+        for sentence in (*self.odd_keys(), *self.services.notices):
             notices.add(sentence)
 
     def _fit_look(self) -> None:
@@ -143,7 +148,7 @@ class QtermApp(Offers, inherit_bindings=False):
 
     def _redraw(self) -> None:
         self._fit_look()
-        for screen in self._threads():
+        for screen in self.thread_screens():
             screen.redraw()
 
     # -- what all screens want to know ---------------------------------------------------------
@@ -152,13 +157,13 @@ class QtermApp(Offers, inherit_bindings=False):
         """The desk tells something: every screen gets what it needs of it."""
         match message:
             case messages.FeedMoved(change):
-                for screen in self._threads():
+                for screen in self.thread_screens():
                     screen.post_message(messages.FeedMoved(change))
                 if change.tasks or change.deleted or any(turn.task_id for turn in change.turns):
                     self.desk.read_tasks()
                 self._take_news(change)
             case messages.ChangesMissed():
-                for screen in self._threads():
+                for screen in self.thread_screens():
                     screen.post_message(messages.ChangesMissed())
                 self.desk.read_tasks()
             case messages.TasksRead(tasks):
@@ -170,18 +175,26 @@ class QtermApp(Offers, inherit_bindings=False):
             case messages.StandingSeen(standing):
                 self.common.standing = standing
                 self.common_changed()
+            case messages.Trouble(sentence):
+                self.common.notices.add(sentence)
+            case _:
+                self._answered(message)
+
+    def _answered(self, message: Message) -> None:
+        """What came of something that was asked for."""
+        match message:
             case messages.Unanswered():
                 self.notify(
                     "That answer came too late: hermes no longer waited for it.", severity="warning"
                 )
             case messages.TurnFound(turn):
                 self.call_later(self.going.take, turn)
-            case messages.Trouble(sentence):
-                self.common.notices.add(sentence)
+            case messages.SettingsRead() | messages.SettingRefused():
+                self.settings_told(message)
 
     def common_changed(self) -> None:
         """What the screens share is other now."""
-        for screen in self._threads():
+        for screen in self.thread_screens():
             screen.common_changed()
 
     def _take_news(self, change: FeedChange) -> None:
@@ -190,7 +203,7 @@ class QtermApp(Offers, inherit_bindings=False):
         if self.common.news.take(change, is_at_home=at_home, shown=self._shown_task()):
             self.bell()
         if any(turn.task_id is None for turn in change.turns) or change.deleted:
-            for screen in self._threads():
+            for screen in self.thread_screens():
                 screen.show_state()
 
     def _shown_task(self) -> str | None:
@@ -224,32 +237,14 @@ class QtermApp(Offers, inherit_bindings=False):
 
     # -- commands ------------------------------------------------------------------------------
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette: every command that is available now, under its full name."""
-        for command in COMMANDS:
-            if command.palette and self._available(command, screen):
-                run = partial(self._invoke, command, screen)
-                yield SystemCommand(command.name, command.help, run)
-        if self.tasks is not None and screen is self.tasks:
-            yield from hermes_commands(self.tasks)
-
-    def _available(self, command: Command, screen: Screen[object]) -> bool:
-        if command.place is Place.APP:
-            return True
-        if not isinstance(screen, ThreadScreen | ToldScreen) or command.place not in screen.PLACES:
-            return False
-        return command.available(screen.situation())
-
-    async def _invoke(self, command: Command, screen: Screen[object]) -> None:
-        namespace = self if command.place is Place.APP else screen
-        await self.run_action(command.action.removeprefix("screen."), namespace)
-
     async def action_home(self) -> None:
         """Go to the home feed."""
+        await self.leave_rooms()
         await self.switch_mode("home")
 
     async def action_tasks(self) -> None:
         """Go to the tasks; once there, to their list."""
+        await self.leave_rooms()
         self.common.sort()
         if self.current_mode != "tasks":
             await self.switch_mode("tasks")
@@ -262,25 +257,9 @@ class QtermApp(Offers, inherit_bindings=False):
         if not isinstance(self.screen, Guarded):
             super().action_command_palette()
 
-    def action_help(self) -> None:
-        """Show every key."""
-        from qterm.tui.screens.sheets import HelpSheet
-
-        self.push_screen(HelpSheet(self.services.settings.keys))
-
     def action_search(self) -> None:
         """Search the whole feed."""
         self.going.search()
-
-    def action_theme(self) -> None:
-        """Change between light and dark."""
-        self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
-
-    def action_doctor(self) -> None:
-        """Show what the doctor finds."""
-        from qterm.tui.screens.doctor import DoctorScreen
-
-        self.push_screen(DoctorScreen(self.services))
 
     def get_key_display(self, binding: Binding) -> str:
         """Keys in the footer are written as in F1."""
@@ -313,7 +292,7 @@ class QtermApp(Offers, inherit_bindings=False):
         if self._ending:
             return
         self._ending = True
-        for screen in self._threads():
+        for screen in self.thread_screens():
             screen.leaving()
         self.run_worker(self._end(how), group="end", exit_on_error=False, name="end")
 

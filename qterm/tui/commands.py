@@ -6,64 +6,31 @@ changed in the config, `[keys]`, by the command's id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
-from qterm.model import YOU, Task, TaskState, Turn, TurnState
-from qterm.tui.told_rows import Row, RowKind
+from qterm.model import YOU, TaskState, Turn, TurnState
+from qterm.tui.command import (
+    NEEDS_FOCUS,
+    NO_KEY,
+    TAKES_LETTERS,
+    Command,
+    Place,
+    Situation,
+)
+from qterm.tui.commands_elsewhere import ELSEWHERE
 
-
-class Place(StrEnum):
-    """Which part of the screen listens to a key; the value is the heading in F1."""
-
-    COMPOSER = "Writing"
-    FEED = "In the feed (tab goes there)"
-    LIST = "In the list of tasks (tab goes there)"
-    TOLD = "In what Q will be told (ctrl+t goes there)"
-    FILTER = "In the filter of the tasks"
-    HOME = "Home"
-    TASKS = "Tasks"
-    THREAD = "Home and tasks"
-    APP = "Everywhere"
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the availability of commands hangs on. `task` is the chosen one, None at home.
-
-    `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
-    session's mode can be chosen; `asks`: hermes waits for an answer in another thread; `writes`: a
-    message can be written here, `folded`: a paste in it is folded; `filtered`: the list does not
-    show all tasks. `told` is the chosen row of what Q will be told; `removed`: a fact can be
-    brought back.
-    """
-
-    running: bool = False
-    waiting: Turn | None = None
-    selected: Turn | None = None
-    again: Turn | None = None
-    notices: int = 0
-    offers: bool = False
-    did: bool = False
-    selected_did: bool = False
-    modes: bool = False
-    asks: bool = False
-    writes: bool = False
-    folded: bool = False
-    task: Task | None = None
-    told: Row | None = None
-    removed: bool = False
-    filtered: bool = False
-
-
-Test = Callable[[Situation], bool]
-
-
-def _always(_: Situation) -> bool:
-    return True
+__all__ = [
+    "BY_ID",
+    "COMMANDS",
+    "NEEDS_FOCUS",
+    "NO_KEY",
+    "TAKES_LETTERS",
+    "Command",
+    "Place",
+    "Situation",
+]
 
 
 def _selected_said(now: Situation) -> bool:
@@ -85,41 +52,6 @@ def _task_is_over(now: Situation) -> bool:
 
 def _has_detail(now: Situation) -> bool:
     return now.selected is not None and (bool(now.selected.detail) or now.selected_did)
-
-
-def _told(*kinds: RowKind) -> Test:
-    return lambda now: now.told is not None and now.told.kind in kinds
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command. `action` is the method `action_…` of its place; `footer` shows it there.
-
-    `short` is the footer's word, `help` a full sentence for the palette and F1.
-    """
-
-    id: str
-    key: str
-    short: str
-    name: str
-    help: str
-    place: Place
-    action: str
-    footer: bool = False
-    palette: bool = True
-    priority: bool = False
-    available: Test = _always
-
-    def binding(self) -> Binding:
-        """The command as a Textual binding; one without a key is reached by the palette."""
-        return Binding(
-            self.key,
-            self.action,
-            self.short,
-            show=self.footer,
-            priority=self.priority,
-            id=self.id,
-        )
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -230,67 +162,6 @@ COMMANDS: tuple[Command, ...] = (
         Place.THREAD, "go_to_request", available=lambda now: now.asks,
     ),
     Command(
-        "told-above", "up", "above", "Go to the row above",
-        "Move the highlight to the fact or turn above, or scroll.",
-        Place.TOLD, "cursor_up", palette=False,
-    ),
-    Command(
-        "told-below", "down", "below", "Go to the row below",
-        "Move the highlight to the fact or turn below, or scroll.",
-        Place.TOLD, "cursor_down", palette=False,
-    ),
-    Command(
-        "told-edit", "enter,e", "edit…", "Edit the fact, or the mode…",
-        "Change the words of the highlighted fact, or the mode.",
-        Place.TOLD, "screen.told_edit", footer=True, available=_told(RowKind.FACT, RowKind.MODE),
-    ),
-    Command(
-        "told-turn", "enter", "go there", "Show the turn in the feed",
-        "Go to the highlighted turn of what Q will be told, where it stands in the feed.",
-        Place.TOLD, "screen.told_turn", footer=True, available=_told(RowKind.TURN),
-    ),
-    Command(
-        "told-hide", "h", "hide/show", "Hide the turn from Q, or tell it again",
-        "Take the highlighted turn out of what Q will be told, or put it back.",
-        Place.TOLD, "screen.told_hide", footer=True, available=_told(RowKind.TURN),
-    ),
-    Command(
-        "told-add", "a", "add…", "Add a fact…",
-        "Add a fact about you, told with every message.",
-        Place.TOLD, "screen.fact", footer=True, palette=False,
-    ),
-    Command(
-        "told-pin", "p", "pin", "Pin the fact, or unpin it",
-        "Only pinned facts are sent; an unpinned one is kept for later.",
-        Place.TOLD, "screen.told_pin", footer=True, available=_told(RowKind.FACT),
-    ),
-    Command(
-        "told-up", "alt+up,shift+up", "move", "Move the fact up",
-        "Put the highlighted fact further up; the first ones are sent.",
-        Place.TOLD, "screen.told_move(-1)", footer=True, available=_told(RowKind.FACT),
-    ),
-    Command(
-        "told-down", "alt+down,shift+down", "move down", "Move the fact down",
-        "Put the highlighted fact further down.",
-        Place.TOLD, "screen.told_move(1)", available=_told(RowKind.FACT),
-    ),
-    Command(
-        "told-remove", "x", "remove", "Remove the fact",
-        "Remove the highlighted fact; it can be brought back until qterm ends.",
-        Place.TOLD, "screen.told_remove", footer=True, available=_told(RowKind.FACT),
-    ),
-    Command(
-        "told-undo", "u", "bring back", "Bring back the removed fact",
-        "Bring the fact back that was removed last, to where it was.",
-        Place.TOLD, "screen.told_undo", footer=True, available=lambda now: now.removed,
-    ),
-    Command(
-        "told-leave", "escape", "write", "Go back to writing from what Q will be told",
-        "Put the cursor into the editor again.",
-        Place.TOLD, "screen.told_leave", footer=True, palette=False,
-        available=lambda now: not now.running,
-    ),
-    Command(
         "told", "ctrl+t", "context", "What Q will be told",
         "Go to the context that goes to Q with your next message; once there, put it away.",
         Place.HOME, "told", footer=True,
@@ -381,44 +252,15 @@ COMMANDS: tuple[Command, ...] = (
         "leave-filter", "escape", "show all", "Show all tasks", "Show every task again.",
         Place.FILTER, "screen.leave_filter", footer=True, palette=False,
     ),
-    Command(
-        "home", "f2", "home", "Home", "Go to the home feed.",
-        Place.APP, "home",
-    ),
-    Command(
-        "tasks", "f3", "tasks", "Tasks", "Go to the tasks; once there, to their list.",
-        Place.APP, "tasks",
-    ),
-    Command(
-        "doctor", "f5", "doctor", "Doctor",
-        "Check hermes, its model, the store and the config, with a mend for each fault.",
-        Place.APP, "doctor",
-    ),
-    Command(
-        "search", "ctrl+f", "search", "Search",
-        "Find what was said, in home and in every task, and go there.",
-        Place.APP, "search", priority=True,
-    ),
-    Command(
-        "theme", "f12", "theme", "Light or dark", "Change between a light and a dark screen.",
-        Place.APP, "theme",
-    ),
-    Command(
-        "palette", "ctrl+p", "commands", "Commands", "Find a command by its name.",
-        Place.APP, "command_palette", footer=True, palette=False, priority=True,
-    ),
-    Command(
-        "help", "f1", "help", "Help", "Show every key and what it does.",
-        Place.APP, "help", footer=True,
-    ),
-    Command(
-        "quit", "ctrl+q", "quit", "Quit",
-        "Leave qterm; you are asked only when a turn is under way. Your draft is kept.",
-        Place.APP, "quit", priority=True,
-    ),
+    *ELSEWHERE,
 )  # fmt: skip
 
 BY_ID = {command.id: command for command in COMMANDS}
+
+
+def unknown_commands(own: Mapping[str, str]) -> list[str]:
+    """The ids under `[keys]` that no command has."""
+    return [command_id for command_id in own if command_id not in BY_ID]
 
 
 def keys_of(command_id: str, own: Mapping[str, str]) -> frozenset[str]:
@@ -441,7 +283,7 @@ def key_words(keys: str) -> str:
 
 def bindings(place: Place) -> list[BindingType]:
     """The bindings of one part of the screen."""
-    return [command.binding() for command in COMMANDS if command.place is place and command.key]
+    return [command.binding() for command in COMMANDS if command.place is place]
 
 
 def by_action(action: str, places: Iterable[Place]) -> Command | None:

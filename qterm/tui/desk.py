@@ -24,6 +24,7 @@ from qterm.model import Fact, Task, Turn
 from qterm.services import Services
 from qterm.threads.home import CONTEXT_SECONDS
 from qterm.tui import messages
+from qterm.tui.keeping import Keeping
 from qterm.tui.messages import Side
 from qterm.tui.told_rows import HIDDEN_CHARS, Fit, Known
 from qterm.tui.widgets.window import PAGE
@@ -59,6 +60,10 @@ class Desk:
     _due: dict[str, Callable[[], Awaitable[object]]] = field(default_factory=dict)
     _at_work: set[str] = field(default_factory=set)
     _facts: asyncio.Lock = field(default_factory=asyncio.Lock)
+    keeping: Keeping = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keeping = Keeping(self.services, self.post)
 
     def _run(
         self, work: Callable[[], Awaitable[object]], group: str, *, exclusive: bool = True
@@ -381,6 +386,16 @@ class Desk:
                 await self.services.feed.move_fact(added.id, fact.position)
 
         self._run(bring, "change", exclusive=False)
+
+    # -- settings ------------------------------------------------------------------------------
+
+    def read_settings(self) -> None:
+        """Read the settings anew."""
+        self._run(self.keeping.read, "settings", exclusive=False)
+
+    def keep_setting(self, name: str, value: object) -> None:
+        """Keep a setting, or let go of it (None)."""
+        self._run(partial(self.keeping.keep, name, value), "settings", exclusive=False)
 
     # -- tasks ---------------------------------------------------------------------------------
 

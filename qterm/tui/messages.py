@@ -12,6 +12,7 @@ from qterm.events import Event
 from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
+from qterm.settings.load import Loaded
 from qterm.tui.excerpt import Hit
 from qterm.tui.told_rows import Fit, Known
 
@@ -221,3 +222,19 @@ class Trouble(Message, bubble=False):
 
     sentence: str
     page: bool = False
+
+
+@dataclass
+class SettingsRead(Message, bubble=False):
+    """The settings as the files have them now; `name` is the one that was changed, if any."""
+
+    loaded: Loaded
+    name: str = ""
+
+
+@dataclass
+class SettingRefused(Message, bubble=False):
+    """A setting could not be kept; the sentence says why and what to do."""
+
+    name: str
+    sentence: str

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from qterm.context import Caps
 from qterm.model import Approvals
 from qterm.settings.keys import value_of
-from qterm.settings.load import Loaded, load
+from qterm.settings.load import FLAG, Loaded, load, load_again
 from qterm.settings.schema import Settings
 
 
@@ -366,3 +366,28 @@ def test_no_value_whatever_breaks_loading(name: str, value: object) -> None:
         loaded = load(config=path, data_dir=Path(folder), environ={})
         assert isinstance(loaded.settings, Settings)
         assert all("\n" not in problem.sentence for problem in loaded.problems)
+
+
+def test_every_place_that_sets_a_key_is_known_the_weakest_first(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[screen]\ntheme = "nord"\n[keys]\nstop = "f4"\n')
+    (tmp_path / "settings.toml").write_text('[screen]\ntheme = "dracula"\n')
+    loaded = load(
+        config=config,
+        data_dir=tmp_path,
+        environ={"QTERM_SCREEN_THEME": "monokai"},
+        flags={"screen.theme": "flexoki", "operator": None},
+    )
+    assert [(layer.where, layer.value) for layer in loaded.layers["screen.theme"]] == [
+        (str(config), "nord"),
+        (str(tmp_path / "settings.toml"), "dracula"),
+        ("QTERM_SCREEN_THEME", "monokai"),
+        (FLAG, "flexoki"),
+    ]
+    assert [layer.where for layer in loaded.layers["keys.stop"]] == [str(config)]
+    assert "operator" not in loaded.layers
+    (tmp_path / "settings.toml").write_text('operator = "Kim"\n')
+    again = load_again(loaded, environ={})
+    assert again.settings.operator == "Kim"
+    assert again.settings.screen.theme == "flexoki"
+    assert [layer.value for layer in again.layers["screen.theme"]] == ["nord", "flexoki"]

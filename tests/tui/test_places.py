@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
+from rich.console import Console
 from textual.widgets import Button, Static
 
 from qterm.model import Persona, TurnState
@@ -141,7 +143,9 @@ async def test_help_names_every_command(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, on.shown((120, 80)) as pilot:
         await pilot.press("f1")
         await until(pilot, lambda: "Keys" in screen_text(on.app))
-        words = squeezed("".join(str(part.content) for part in on.app.screen.query(Static)))
+        paper = Console(width=400, file=io.StringIO())
+        paper.print(on.app.screen.query_one("#help--table", Static).content)
+        words = squeezed(cast("io.StringIO", paper.file).getvalue())
         for command in COMMANDS:
             assert squeezed(command.help) in words
         await pilot.press("escape")

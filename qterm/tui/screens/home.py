@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from qterm import events
 from qterm.model import Turn
 from qterm.services import FirstStart
+from qterm.settings.schema import Settings
 from qterm.tui import messages
 from qterm.tui.commands import Place, Situation, bindings
 from qterm.tui.common import Common
@@ -72,6 +73,14 @@ class HomeScreen(ToldCommands, ThreadScreen):
         """A pane that has no room any more lets go of the keys."""
         if event.size.width < WIDE and (self.focused is None or self.told.list.has_focus):
             self.composer.focus()
+
+    def settings_changed(self, before: Settings) -> None:
+        """Also the pane, and what Q is told."""
+        now = self.services.settings
+        if now.screen.side_pane != before.screen.side_pane:
+            self.told.set_class(not now.screen.side_pane, "-off")
+        super().settings_changed(before)
+        self.desk.tell()
 
     @property
     def told_is_known(self) -> bool:

@@ -20,6 +20,7 @@ from qterm.tui.content import from_editor, one_line, plain, to_editor
 from qterm.tui.excerpt import Hit
 from qterm.tui.look import Look
 from qterm.tui.lookups import Lookups
+from qterm.tui.screens.room import app_bindings
 
 FIRST_WORDS = "Type a word, or a piece of one: home and every task are searched."
 NEAR_END = 8
@@ -46,7 +47,11 @@ class Hits(OptionList, can_focus=False):
 class SearchScreen(ModalScreen[int | None]):
     """Dismissed with the id of the turn to go to, or with None."""
 
+    IS_ROOM: ClassVar = True
+    HERE: ClassVar = "search"
+    TITLE_WORDS: ClassVar = "Search"
     BINDINGS: ClassVar = [
+        *app_bindings(),
         ("escape", "leave", "Leave"),
         ("up", "move('cursor_up')", "Above"),
         ("down", "move('cursor_down')", "Below"),

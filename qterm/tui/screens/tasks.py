@@ -32,6 +32,7 @@ TITLE_CELLS = 50
 class TasksScreen(ThreadScreen):
     """Every task has a thread of its own (rules S1 to S8)."""
 
+    TITLE_WORDS = "Tasks"
     PLACE = "tasks"
     PLACES: ClassVar = (*ThreadScreen.PLACES, Place.TASKS, Place.LIST, Place.FILTER)
     BINDINGS = bindings(Place.TASKS)

@@ -20,6 +20,7 @@ from qterm import events
 from qterm.hermes.way import ThoughtDelta, ToolSeen
 from qterm.model import Approvals, Turn
 from qterm.services import FirstStart
+from qterm.settings.schema import Settings
 from qterm.tui import messages
 from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import plain
@@ -41,6 +42,9 @@ class ThreadScreen(ThreadSeen):
     """One thread at a time, with its own draft, its own queue and its own progress."""
 
     AUTO_FOCUS = "#composer"
+    TITLE_WORDS = "Home"
+    """What F1 calls it."""
+
     PLACE = "home"
     """The id of the command that comes here."""
 
@@ -70,6 +74,15 @@ class ThreadScreen(ThreadSeen):
                 yield self.composer
         yield KeysLine(show_command_palette=False, compact=True)
         yield Static(Content(""), id="too-small", markup=False)
+
+    def settings_changed(self, before: Settings) -> None:
+        """Other settings count from now on; `before` are those until now."""
+        if self.services.settings.keys != before.keys:
+            self.composer.set_keys(self.services.settings.keys)
+            self.notices.set_key(self.look.key("dismiss"))
+        self.redraw()
+        self.show_state()
+        self.refresh_bindings()
 
     def above(self) -> Iterable[Widget]:
         """What stands before the feed."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class ToldScreen(ToldCommands):
     """The same view with the same keys, over the home screen, which brings what it shows."""
 
+    TITLE_WORDS: ClassVar = "What Q will be told"
     PLACES: ClassVar[tuple[Place, ...]] = (Place.TOLD, Place.HOME)
     BINDINGS: ClassVar[list[BindingType]] = [
         replace(binding, show=False)  # the footer has no room, and escape does the same

@@ -49,6 +49,11 @@ class Notices(Static):
         self._notices = notices
         self.display = False
 
+    def set_key(self, key: str) -> None:
+        """Another key dismisses from now on."""
+        self._key_words = key
+        self._draw()
+
     def on_mount(self) -> None:
         """Show what there is already, and what comes."""
         self._notices.watchers.append(self._draw)

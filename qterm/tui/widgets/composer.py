@@ -63,11 +63,7 @@ class Composer(FoldingArea, inherit_bindings=False):
 
     def __init__(self, keys: Mapping[str, str], look: Look) -> None:
         """`keys` are the operator's own keys by the command's id, `look` finds earlier messages."""
-        self._keys = {
-            key: command
-            for command in ("send", "newline", "earlier", "later", "unfold")
-            for key in keys_of(command, keys)
-        }
+        self.set_keys(keys)
         self._editing_keys = {
             key: binding.action for binding in EDITING for key in binding.key.split(",")
         }
@@ -82,6 +78,14 @@ class Composer(FoldingArea, inherit_bindings=False):
             highlight_cursor_line=False,
             placeholder=Content(HINT),
         )
+
+    def set_keys(self, keys: Mapping[str, str]) -> None:
+        """The operator's own keys are these from now on."""
+        self._keys = {
+            key: command
+            for command in ("send", "newline", "earlier", "later", "unfold")
+            for key in keys_of(command, keys)
+        }
 
     # -- what is in it -------------------------------------------------------------------------
 
