@@ -25,8 +25,8 @@ def test_no_command_stands_in_the_way_of_another_as_they_are() -> None:
         ("told", "ctrl+a", False, "The editor needs ctrl+a"),
         ("told", "tab", False, "The editor needs tab"),
         ("hide", "d", True, "“Delete the selected turn…” (in the feed)"),
-        ("quit", "ctrl+o", False, "“Reopen the task…” (tasks)"),
-        ("told", "ctrl+o", False, ""),  # that one is of the other screen
+        ("quit", "ctrl+n", False, "“New task…” (tasks)"),
+        ("told", "ctrl+n", False, ""),  # that one is of the other screen
         ("hide", "f", True, ""),  # that one is of the list
         ("hide", "ctrl+a", False, ""),  # nothing is written in the feed
         ("setting-add-key", "f8", False, ""),
