@@ -8,8 +8,6 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
 
-import regex
-
 from qterm.model import SAID, YOU, Fact, Mode, Q, Turn, TurnState
 from qterm.safe_text import safe_line, safe_lines
 
@@ -23,7 +21,6 @@ END = "[End of context]"
 CLIPPED = " […]"
 STOPPED = " (stopped)"
 _SET_IN = "    "
-_GRAPHEME = regex.compile(r"\X")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +98,11 @@ def clip(text: str, cap: int, *, is_cut: bool = False) -> tuple[str, bool]:
     """
     if len(text) <= cap and not is_cut:
         return text, False
+    import regex  # slow to import, and few texts are too long
+
     # Whether there is an edge at `cap` shows with one more code point.
     window, edge = text[: cap + 1], 0
-    for match in _GRAPHEME.finditer(window):
+    for match in regex.finditer(r"\X", window):
         if match.end() > cap or (is_cut and match.end() == len(text)):
             break
         edge = match.end()
