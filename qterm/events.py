@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from qterm.context import QContext
 from qterm.hermes import way as hermes
 from qterm.model import Degraded, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(msgspec.Struct, frozen=True):
     """The operator's message is stored; from here on it can't be lost."""
 
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """The message waits for others of its thread, `ahead` of them."""
 
     turn: Turn
     ahead: int
 
 
-@dataclass(frozen=True, slots=True)
-class TakenBack:
+class TakenBack(msgspec.Struct, frozen=True):
     """The message was taken back while it waited; it is in the feed no more."""
 
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True)
-class ContextReady:
+class ContextReady(msgspec.Struct, frozen=True):
     """What goes with the message; `context` is None where it was given or there is none."""
 
     turn: Turn
@@ -40,8 +36,7 @@ class ContextReady:
     degraded: Degraded | None
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(msgspec.Struct, frozen=True):
     """hermes is at work. `approvals` is what is in force for this turn (rule A1)."""
 
     turn: Turn
@@ -49,8 +44,7 @@ class Began:
     transport: hermes.Transport = hermes.Transport.SPAWN
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyText:
+class ReplyText(msgspec.Struct, frozen=True):
     """More of Q's answer; `reply` is Q's turn, its text as last stored."""
 
     turn: Turn
@@ -58,8 +52,7 @@ class ReplyText:
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
-class Meanwhile:
+class Meanwhile(msgspec.Struct, frozen=True):
     """What happens while Q works and is no part of the answer: tools, thoughts, the plan, how full
     the session is, and requests that `Conversation.answer` answers. It is not stored."""
 
@@ -67,8 +60,7 @@ class Meanwhile:
     what: hermes.Happening
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """The turn is over and stored: its state says how. `reply` is Q's turn, if anything came."""
 
     turn: Turn
@@ -76,8 +68,7 @@ class Finished:
     failure: hermes.Failed | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NotStored:
+class NotStored(msgspec.Struct, frozen=True):
     """The outcome could not be stored: here are its words. It is tried again until `close`."""
 
     turn: Turn

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+
+import msgspec
 
 from qterm.hermes import failures
 from qterm.hermes.remote import BEGUN, Remote
@@ -78,14 +79,14 @@ def over_ssh(
     if isinstance(outcome, Stopped):
         if begun and _has_ended(code):
             return outcome
-        return dataclasses.replace(outcome, note=may_still_run(remote))
+        return msgspec.structs.replace(outcome, note=may_still_run(remote))
     if not isinstance(outcome, Failed):
         return outcome
     wrong = went_wrong(remote, code, errors, begun=begun, folder=folder)
     if wrong is not None:
-        return dataclasses.replace(outcome, kind=wrong[0], reason=wrong[1])
+        return msgspec.structs.replace(outcome, kind=wrong[0], reason=wrong[1])
     if outcome.kind is FailureKind.NO_MODEL:
-        return dataclasses.replace(outcome, reason=no_model(remote))
+        return msgspec.structs.replace(outcome, reason=no_model(remote))
     return outcome
 
 

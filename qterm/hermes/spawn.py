@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import logging
 import platform
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from qterm.hermes import capabilities as probing
 from qterm.hermes import failures, launch
@@ -278,7 +279,7 @@ class SpawnWay:
             if failed.session is not None or state.is_set:
                 return failed
             kind, reason = FailureKind.NO_MODEL, failures.NO_MODEL
-        return dataclasses.replace(failed, kind=kind, reason=reason)
+        return msgspec.structs.replace(failed, kind=kind, reason=reason)
 
     async def _try(
         self, turn: RunningTurn, place: HermesPlace, known: Capabilities

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from qterm.model import Approvals
 
 __all__ = [
@@ -76,45 +78,39 @@ class Transport(StrEnum):
     SPAWN = "spawn"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """Which transport the next turn takes, and why, in one sentence for the operator."""
 
     transport: Transport
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(msgspec.Struct, frozen=True):
     """The call is on its way. `approvals` is what is really in force (rule A1)."""
 
     approvals: Approvals
     transport: Transport = Transport.SPAWN
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSeen:
+class SessionSeen(msgspec.Struct, frozen=True):
     """hermes named the session this turn runs in."""
 
     session: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(msgspec.Struct, frozen=True):
     """More of the answer, to be added to what came before."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThoughtDelta:
+class ThoughtDelta(msgspec.Struct, frozen=True):
     """More of what the model thinks before it answers; no part of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(msgspec.Struct, frozen=True):
     """What an edit would make of a file; `old` is None for a new one."""
 
     path: str
@@ -122,8 +118,7 @@ class Diff:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSeen:
+class ToolSeen(msgspec.Struct, frozen=True):
     """hermes runs a tool, or one has ended; the same call is seen again as it goes on.
 
     `state` is hermes's own word: ACP's are `pending`, `in_progress`, `completed` and `failed`. `id`
@@ -146,31 +141,27 @@ class ToolSeen:
         return self.state in {"completed", "failed"}
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(msgspec.Struct, frozen=True):
     """A step of hermes's plan; `state` is ACP's: `pending`, `in_progress`, `completed`."""
 
     text: str
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSeen:
+class PlanSeen(msgspec.Struct, frozen=True):
     """hermes's plan, whole; it takes the place of the one before."""
 
     steps: tuple[PlanStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSeen:
+class UsageSeen(msgspec.Struct, frozen=True):
     """How full the session is: tokens `used` of the `size` the model takes."""
 
     used: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionMode:
+class SessionMode(msgspec.Struct, frozen=True):
     """How freely hermes edits files in a session: `id` for hermes, the others for people."""
 
     id: str
@@ -178,16 +169,14 @@ class SessionMode:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ModesSeen:
+class ModesSeen(msgspec.Struct, frozen=True):
     """The session's mode (an id), and those there are."""
 
     current: str
     modes: tuple[SessionMode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HermesCommand:
+class HermesCommand(msgspec.Struct, frozen=True):
     """A command of hermes's own that a message can begin with; `hint` says what follows it."""
 
     name: str
@@ -195,8 +184,7 @@ class HermesCommand:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandsSeen:
+class CommandsSeen(msgspec.Struct, frozen=True):
     """The commands hermes takes in this session."""
 
     commands: tuple[HermesCommand, ...]
@@ -211,8 +199,7 @@ class Answer(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(msgspec.Struct, frozen=True):
     """hermes asks before it acts (rule A1). All texts are hermes's: they are foreign.
 
     `id` names the request within its turn. `what` is the command or the edit, whole; `where` the
@@ -230,15 +217,13 @@ class Approval:
     diffs: tuple[Diff, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """A request stands and hermes waits for `HermesWay.answer`."""
 
     approval: Approval
 
 
-@dataclass(frozen=True, slots=True)
-class AskedNoMore:
+class AskedNoMore(msgspec.Struct, frozen=True):
     """A request (by its id) is over: answered so, or None where time or the turn ran out."""
 
     id: str
@@ -260,16 +245,14 @@ class FailureKind(StrEnum):
     CRASHED = "crashed"
 
 
-@dataclass(frozen=True, slots=True)
-class Replied:
+class Replied(msgspec.Struct, frozen=True):
     """The turn ended well. `text` is the whole answer."""
 
     text: str
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(msgspec.Struct, frozen=True):
     """The turn ended badly. `reason` is one sentence with what to do; `detail` can be unfolded.
 
     `session` is the id hermes named all the same, `partial` what had come of the answer.
@@ -282,8 +265,7 @@ class Failed:
     partial: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(msgspec.Struct, frozen=True):
     """The operator stopped the turn. `partial` is what had come of the answer.
 
     `note` is a sentence for the operator where it is not known that everything has ended.
@@ -311,8 +293,7 @@ class SessionState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
+class SessionRecord(msgspec.Struct, frozen=True):
     """A session as hermes keeps it: its title, and each message's role and text in order."""
 
     state: SessionState

@@ -571,7 +571,7 @@ async def test_hermes_is_started_ahead_once_the_screen_is_there(tmp_path: Path) 
         await until(pilot, lambda: on.way.warmed)
         assert on.way.warmed == 1
     async with stage(tmp_path, state=NO_MODEL) as on, on.app.run_test() as pilot:
-        await shows(pilot, on, "Welcome to qterm")
+        await shows(pilot, on, "Here you talk with Q")
         assert on.way.warmed == 0
 
 

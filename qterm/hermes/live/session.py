@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from qterm.hermes import failures
 from qterm.hermes.live import freshness
@@ -182,7 +183,7 @@ class LiveTurn:
             self.asking.end()
             peer.on_update = peer.on_request = None
         if isinstance(outcome, Failed):
-            outcome = dataclasses.replace(outcome, session=session)
+            outcome = msgspec.structs.replace(outcome, session=session)
             if outcome.detail.startswith(QUEUED):  # it waits for a turn that never ends
                 self.home.pool.let_go(peer, CLOSING)
         return outcome
