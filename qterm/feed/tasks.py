@@ -34,7 +34,7 @@ _SELECT = (
     "FROM tasks LEFT JOIN turns AS word ON word.id = "
     f"(SELECT turns.id {_THREAD} AND {_SAID} ORDER BY turns.id DESC LIMIT 1)"
 )
-_ALL = _SELECT.format(turns=f"(SELECT count(*) FROM (SELECT 1 {_RUN_TURNS} LIMIT {TURNS_CAP}))")
+ALL = _SELECT.format(turns=f"(SELECT count(*) FROM (SELECT 1 {_RUN_TURNS} LIMIT {TURNS_CAP}))")
 _ONE = _SELECT.format(turns=f"(SELECT count(*) {_RUN_TURNS})")
 
 
@@ -67,7 +67,7 @@ def new_id() -> str:
 def tasks(connection: sqlite3.Connection) -> list[Task]:
     """All tasks: the open ones first, each part with the newest words first."""
     rows = connection.execute(
-        f"{_ALL} ORDER BY tasks.state <> 'open', newest DESC, tasks.created_at DESC"
+        f"{ALL} ORDER BY tasks.state <> 'open', newest DESC, tasks.created_at DESC"
     ).fetchall()
     return [task_of(row) for row in rows]
 

@@ -6,12 +6,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from qterm.feed import turns, watching
+from qterm.feed import tasks, turns, watching
 from qterm.feed.migrations import migrate, steps
+from qterm.model import TURNS_CAP
 
 FEW, MANY = 2_000, 60_000
 
@@ -91,6 +93,7 @@ def test_what_was_left_out_is_counted_up_to_a_thousand(connection: sqlite3.Conne
 def test_a_store_is_opened_without_heavy_modules(tmp_path: Path) -> None:
     script = f"""
 import asyncio, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from qterm.feed.store import open_store
 folder = Path({str(tmp_path)!r})
@@ -104,3 +107,37 @@ print(sorted(heavy))
     if sys.platform == "linux":
         out = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
         assert out.stdout.decode().strip() == "[]"
+
+
+def test_reading_all_tasks_costs_no_more_with_long_threads(connection: sqlite3.Connection) -> None:
+    """The last word and what is new are looks into an index; the count goes up to its cap."""
+    for _ in range(40):
+        tasks.add(connection, "a task", "/", datetime(2026, 11, 30, tzinfo=UTC))
+    names = [task.id for task in tasks.tasks(connection)]
+
+    def talk(count: int) -> None:
+        for name in names:
+            grow(connection, _last(connection) + count, state="sent", task=name)
+            connection.execute("UPDATE turns SET persona = 'q' WHERE id = ?", (_last(connection),))
+        connection.execute("UPDATE turns SET run = 1")
+
+    talk(TURNS_CAP)
+    before = cost(connection, lambda: tasks.tasks(connection))
+    talk(2_000)
+    assert cost(connection, lambda: tasks.tasks(connection)) <= before * 1.05 + 20
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {tasks.ALL}")]
+    assert [line for line in plan if line.startswith("SCAN")] == ["SCAN tasks", "SCAN (subquery-1)"]
+
+
+def test_the_turns_of_a_run_are_counted_up_to_a_cap(connection: sqlite3.Connection) -> None:
+    task = tasks.add(connection, "a task", "/", datetime(2026, 11, 30, tzinfo=UTC))
+    grow(connection, TURNS_CAP + 300, state="sent", task=task.id)
+    connection.execute("UPDATE turns SET run = 1")
+    assert tasks.tasks(connection)[0].turns == TURNS_CAP
+    one = tasks.one(connection, task.id)
+    assert one is not None
+    assert one.turns == TURNS_CAP + 300
+
+
+def _last(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM turns").fetchone()[0])

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from qterm.feed import tasks
-from qterm.feed.source import FeedError, NewTurn
+from qterm.feed.source import FeedError, NewTurn, TurnChange
 from qterm.feed.store import Store
 from qterm.model import QTERM, Session, TaskState, TurnState
 
@@ -128,3 +128,23 @@ async def test_an_unknown_task(store: Store) -> None:
     ):
         with pytest.raises(FeedError, match="no task “nothere1”"):
             await call
+
+
+async def test_the_last_word(store: Store) -> None:
+    """Who said the newest thing; not a note of qterm's, nor an answer that has no words yet."""
+    task = await store.add_task("x", "/")
+    assert task.last is None
+    await store.append(NewTurn(task.id, "you", "w" * 1_000, TurnState.SENT))
+    (found,) = await store.tasks()
+    assert found.last is not None
+    assert (found.last.persona, found.last.text) == ("you", "w" * tasks.WORD_CHARS)
+    await store.append(NewTurn(task.id, QTERM, "a note", TurnState.SENT))
+    reply = await store.append(NewTurn(task.id, "q", "", TurnState.PENDING))
+    (found,) = await store.tasks()
+    assert found.last is not None
+    assert found.last.persona == "you"
+    await store.update(reply.id, TurnChange(text="Yes.", state=TurnState.SENT))
+    (found,) = await store.tasks()
+    assert found.last is not None
+    assert (found.last.persona, found.last.text) == ("q", "Yes.")
+    assert found.last.said_at == reply.created_at
