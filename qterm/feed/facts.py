@@ -1,4 +1,4 @@
-"""Facts, mode and drafts in the store: plain functions, inside a transaction of the caller."""
+"""Facts and mode in the store: plain functions, inside a transaction of the caller."""
 
 from __future__ import annotations
 
@@ -109,24 +109,3 @@ def set_mode(
         )
     next_rev(connection, "mode")
     return mode(connection)
-
-
-def draft(connection: sqlite3.Connection, task_id: str | None) -> str:
-    """The draft of a thread; empty when there is none."""
-    row = connection.execute(
-        "SELECT text FROM drafts WHERE thread = ?", (storable(task_id or ""),)
-    ).fetchone()
-    return "" if row is None else str(row[0])
-
-
-def save_draft(connection: sqlite3.Connection, task_id: str | None, text: str) -> None:
-    """Keep the draft of a thread; an empty one is removed."""
-    thread = storable(task_id or "")
-    if text:
-        connection.execute(
-            "INSERT INTO drafts (thread, text) VALUES (?, ?) "
-            "ON CONFLICT (thread) DO UPDATE SET text = excluded.text",
-            (thread, storable(text)),
-        )
-    else:
-        connection.execute("DELETE FROM drafts WHERE thread = ?", (thread,))

@@ -241,11 +241,15 @@ class FeedSource(Protocol):
         ...
 
     async def draft(self, task_id: str | None) -> str:
-        """The text not yet sent in a thread."""
+        """The text not yet sent in a thread; with what processes that have gone kept apart."""
         ...
 
     async def save_draft(self, task_id: str | None, text: str) -> None:
-        """Keep the text not yet sent in a thread; it survives a kill."""
+        """Keep the text not yet sent in a thread; it survives a kill.
+
+        What another process wrote there since this one last looked is not written over: the text
+        is then kept apart, and joined once this process has gone. The same text again is no change.
+        """
         ...
 
     def lock(self, task_id: str | None, turn_id: int) -> AbstractAsyncContextManager[None]:

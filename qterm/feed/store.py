@@ -21,6 +21,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from qterm.feed import facts, locks, opening, tasks, turns, watching, wiping
 from qterm.feed.database import Database
+from qterm.feed.drafts import Drafts
 from qterm.feed.migrations import Step, steps
 from qterm.feed.search import STEP, is_indexed, newest, search
 from qterm.feed.source import FeedChange, FeedError, NewTurn, TurnChange
@@ -96,6 +97,7 @@ class Store:
         self._now = now
         self._wakers: weakref.WeakSet[asyncio.Event] = weakref.WeakSet()
         self._wiper: asyncio.Task[None] | None = None
+        self._drafts = Drafts()
 
     @property
     def path(self) -> Path:
@@ -298,11 +300,16 @@ class Store:
 
     async def draft(self, task_id: str | None) -> str:
         """The text not yet sent in a thread."""
-        return await self._database.read(facts.draft, task_id)
+        found = await self._database.read(self._drafts.look, task_id)
+        return await self._database.write(self._drafts.join, task_id) if found is None else found
 
     async def save_draft(self, task_id: str | None, text: str) -> None:
-        """Keep the text not yet sent in a thread; it survives a kill."""
-        await self._database.write(facts.save_draft, task_id, text)
+        """Keep the text not yet sent in a thread, beside what another process wrote there."""
+        try:
+            await self._database.write(self._drafts.save, task_id, text)
+        except FeedError:
+            self._drafts.forget(task_id)
+            raise
 
     # Threads, changes, the end
 
