@@ -97,6 +97,13 @@ async def broken(on: Stage) -> None:
     HomeScreen.action_told = fail  # type: ignore[method-assign, assignment]
 
 
+async def bare(on: Stage) -> None:
+    """What was there already."""
+
+
+SCENES = {"odd": odd, "odd-tasks": odd_tasks, "held": held, "broken": broken, "bare": bare}
+
+
 async def main(folder: Path, scene: str) -> int:
     """Show the scene until it is left."""
     settings = odd_settings() if scene == "odd" else Settings()
@@ -105,9 +112,7 @@ async def main(folder: Path, scene: str) -> int:
     notices = tuple(TEXTS) if scene == "odd" else ()
     script = odd_answers if scene == "odd" else None
     async with stage(folder, settings=settings, script=script, notices=notices, state=state) as on:
-        await {"odd": odd, "odd-tasks": odd_tasks, "held": held, "broken": broken}.get(
-            scene, plain
-        )(on)
+        await SCENES.get(scene, plain)(on)
         if scene == "odd":
             loop = asyncio.get_running_loop()
             make = tui.make_app
