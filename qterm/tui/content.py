@@ -20,14 +20,27 @@ SHOWN_CHARS: Final = 20_000
 """The most code points of one text that a widget draws; the rest is told in a line of its own."""
 
 
+_EMOJI_STYLE = "\ufe0f"
+
+
+def steady(text: str) -> str:
+    """The text without the selectors that ask for an emoji's coloured form.
+
+    Terminals disagree on whether they make a sign wider (tmux says no), and where they do, all
+    that stands to the right of it is shifted. The sign itself stays, in its own width.
+    """
+    return text.replace(_EMOJI_STYLE, "")
+
+
 def plain(text: str, style: str | Style = "") -> Content:
     """Foreign text as Content: safe to show, one style, no markup."""
-    return Content.styled(safe_text(text), style) if style else Content(safe_text(text))
+    shown = steady(safe_text(text))
+    return Content.styled(shown, style) if style else Content(shown)
 
 
 def one_line(text: str, width: int | None = None, style: str | Style = "") -> Content:
     """Foreign text on one line, its white space joined; cut to `width` cells with an ellipsis."""
-    joined = safe_line(text if width is None else text[: width * 40 + 200])
+    joined = steady(safe_line(text if width is None else text[: width * 40 + 200]))
     if width is not None and cell_len(joined) > width:
         joined = f"{cut_cells(joined, max(width - 1, 0))}…"
     return Content.styled(joined, style) if style else Content(joined)

@@ -309,3 +309,13 @@ def test_a_refused_message_takes_nothing_along() -> None:
     out.refused()
     assert out.press("onetwo") == "onetwo"
     assert out.stored() == ("onetwo", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "cells"),
+    [("❤️ ☎️", "❤ ☎", 3), ("1️⃣", "1⃣", 1), ("🏳️‍🌈", "🏳‍🌈", 1), ("日本 👍", "日本 👍", 7)],
+)
+def test_no_sign_is_wider_than_terminals_make_it(text: str, shown: str, cells: int) -> None:
+    """tmux gives these signs one cell, whatever selector follows; Textual would give them two."""
+    for made in (plain(text), one_line(text), one_line(text, 20), body(text)):
+        assert (made.plain, made.cell_length) == (shown, cells)

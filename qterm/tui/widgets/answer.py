@@ -28,6 +28,7 @@ from textual.widgets._markdown import (
 )
 
 from qterm.safe_text import safe_text
+from qterm.tui.content import steady
 
 log = logging.getLogger(__name__)
 
@@ -67,13 +68,13 @@ def _words(tokens: list[Token]) -> list[Token]:
             case "softbreak":
                 words.append(Token("hardbreak", "br", 0))
             case _:
-                token.content = safe_text(token.content)
+                token.content = steady(safe_text(token.content))
                 words.append(token)
     return words
 
 
 def _text(words: str) -> Token:
-    return Token("text", "", 0, content=safe_text(words))
+    return Token("text", "", 0, content=steady(safe_text(words)))
 
 
 class _Cells(MarkdownTableContent):
@@ -145,7 +146,7 @@ class Answer(Markdown):
 
     def __init__(self, text: str, *, whole: bool) -> None:
         super().__init__(classes="turn--answer", parser_factory=parser, open_links=False)
-        self._wanted, self._whole = safe_text(text), whole
+        self._wanted, self._whole = steady(safe_text(text)), whole
         self._drawn, self._is_whole = "", False
         self._drawing = False
         self.is_drawn = asyncio.Event()
@@ -160,7 +161,7 @@ class Answer(Markdown):
 
     def say(self, text: str, *, whole: bool) -> None:
         """Show this; `whole`: nothing more will come."""
-        self._wanted, self._whole = safe_text(text), whole
+        self._wanted, self._whole = steady(safe_text(text)), whole
         self._start()
 
     def _start(self) -> None:
