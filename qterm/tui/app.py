@@ -28,8 +28,9 @@ from qterm.tui.preferences import Preferences
 from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
-from qterm.tui.screens.thread import NEEDS, ThreadScreen
+from qterm.tui.screens.thread import ThreadScreen
 from qterm.tui.widgets.composer import Composer
+from qterm.tui.widgets.too_small import NEEDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -33,9 +33,7 @@ from qterm.tui.task_words import live_words
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
-
-NEEDS = (50, 14)
-"""The smallest screen, in columns and rows."""
+from qterm.tui.widgets.too_small import TooSmall
 
 
 class ThreadScreen(ThreadSeen):
@@ -59,6 +57,7 @@ class ThreadScreen(ThreadSeen):
         self.notices = Notices(common.notices, self.look.key("dismiss"))
         self._title = TitleBar()
         self._new_below = NewBelow()
+        self._too_small = TooSmall()
 
     def compose(self) -> ComposeResult:
         """Title, notices, the thread with what is around it, editor, keys."""
@@ -73,7 +72,7 @@ class ThreadScreen(ThreadSeen):
                 yield Static(Content("› "), id="prompt", markup=False)
                 yield self.composer
         yield KeysLine(show_command_palette=False, compact=True)
-        yield Static(Content(""), id="too-small", markup=False)
+        yield self._too_small
 
     def settings_changed(self, before: Settings) -> None:
         """Other settings count from now on; `before` are those until now."""
@@ -400,10 +399,4 @@ class ThreadScreen(ThreadSeen):
 
     def on_resize(self, event: Resize) -> None:
         """Say what is needed where the terminal is too small."""
-        width, height = event.size
-        self.query_one("#too-small", Static).update(
-            Content(
-                f"qterm needs {NEEDS[0]} columns and {NEEDS[1]} rows.\n"
-                f"This terminal has {width} and {height}.\n\nMake it larger, or use `qterm send`."
-            )
-        )
+        self._too_small.fit(event.size)
