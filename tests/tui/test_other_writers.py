@@ -16,7 +16,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 
 from qterm.tui.screens.ask import AskFact
-from qterm.tui.screens.sheets import HelpSheet
+from qterm.tui.screens.help import HelpScreen
 from tests.tui.stage import Stage, screen_text, stage, until
 from tests.tui.terminal import Terminal
 from tests.tui.test_home import home
@@ -53,7 +53,7 @@ async def palette(pilot: Pilot[Any], on: Stage) -> None:
 
 async def help_sheet(pilot: Pilot[Any], on: Stage) -> None:
     await pilot.press("f1")
-    await until(pilot, lambda: isinstance(on.app.screen, HelpSheet))
+    await until(pilot, lambda: isinstance(on.app.screen, HelpScreen))
 
 
 async def dialog(pilot: Pilot[Any], on: Stage) -> None:
