@@ -35,5 +35,5 @@ class TooSmall(Static):
     def _give_back(self) -> None:
         """What is hidden loses the focus; once all is there again, it is given back."""
         focused, self._focused = self._focused, None
-        if focused is not None and self.screen.focused is None and focused.focusable:
+        if focused is not None and focused.focusable:
             self.screen.set_focus(focused)
