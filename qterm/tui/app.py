@@ -300,6 +300,7 @@ class QtermApp(Preferences, inherit_bindings=False):
     async def _end(self, how: Leave) -> None:
         try:
             async with asyncio.timeout(END_SECONDS):
+                await self.take_terminal_back()
                 await self.keep_drafts()
                 await self.services.conversation.close()
         except Exception:

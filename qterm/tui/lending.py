@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from qterm.tui.screens.approval import Guarded
 class Lending(App[Leave], inherit_bindings=False):
     """The part of the app that gives the terminal away and takes it back."""
 
-    _is_lent = False
+    _borrower: asyncio.Task[object] | None = None
+    """Who waits for the other program, while the terminal is lent."""
     _has_rung = False
 
     @contextmanager
@@ -25,12 +27,19 @@ class Lending(App[Leave], inherit_bindings=False):
         Raises textual's SuspendNotSupported where there is no terminal to lend.
         """
         with interrupts_go_elsewhere(), _stops_go_elsewhere(), self.batch_update():
-            self._is_lent = True
-            try:
-                with self.suspend():
+            failed: BaseException | None = None
+            with self.suspend():  # which would not take the terminal back behind an exception
+                self._borrower = asyncio.current_task()
+                try:
                     yield
-            finally:
-                self._is_lent = False
+                except BaseException as error:  # noqa: BLE001 - raised again below
+                    failed = error
+                self._borrower = None
+        self._taken_back()
+        if failed is not None:
+            raise failed
+
+    def _taken_back(self) -> None:
         self.screen.refresh(layout=True)
         if isinstance(self.screen, Guarded):
             self.screen.disarm()  # nobody has seen it yet (rule A2)
@@ -38,9 +47,16 @@ class Lending(App[Leave], inherit_bindings=False):
             self._has_rung = False
             self.bell()
 
+    async def take_terminal_back(self) -> None:
+        """End the other program, if there is one, and wait until the terminal is qterm's again."""
+        borrower = self._borrower
+        if borrower is not None:
+            borrower.cancel()
+            await asyncio.wait([borrower])
+
     def bell(self) -> None:
         """Ring, once the terminal is qterm's again."""
-        if self._is_lent:
+        if self._borrower is not None:
             self._has_rung = True
         else:
             super().bell()

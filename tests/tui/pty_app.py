@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -75,6 +76,25 @@ async def held(on: Stage) -> None:
     on.way.close = slowly  # type: ignore[method-assign]
 
 
+async def until_told(on: Stage, folder: Path) -> None:
+    """Hermes answers in many pieces, each drawn, once there is a file `go`."""
+    await plain(on)
+    on.way.held_before = TextDelta
+    on.way.hold()
+
+    async def watch() -> None:
+        while not (folder / "go").exists():
+            await asyncio.sleep(0.02)
+        on.way.gate.set()
+
+    on.waiting = asyncio.create_task(watch())  # type: ignore[attr-defined]
+
+
+def long_answer(_: HermesRequest) -> list[HermesEvent]:
+    """Six hundred lines."""
+    return [*(TextDelta(f"line {n}\n\n") for n in range(600)), Replied("All of it came.")]
+
+
 def setup_settings(folder: Path) -> Settings:
     """A hermes whose setup asks something and waits."""
     fake = folder / "hermes"
@@ -110,9 +130,15 @@ async def main(folder: Path, scene: str) -> int:
     settings = setup_settings(folder) if scene == "setup" else settings
     state = NO_MODEL if scene == "setup" else READY
     notices = tuple(TEXTS) if scene == "odd" else ()
-    script = odd_answers if scene == "odd" else None
-    async with stage(folder, settings=settings, script=script, notices=notices, state=state) as on:
-        await SCENES.get(scene, plain)(on)
+    script = {"odd": odd_answers, "until-told": long_answer}.get(scene)
+    async with stage(
+        folder, settings=settings, script=script, notices=notices, state=state,
+        environ=dict(os.environ),
+    ) as on:  # fmt: skip
+        if scene == "until-told":
+            await until_told(on, folder)
+        else:
+            await SCENES.get(scene, plain)(on)
         if scene == "odd":
             loop = asyncio.get_running_loop()
             make = tui.make_app
