@@ -11,18 +11,8 @@ from hypothesis import strategies as st
 from qterm.tui import pastes
 from qterm.tui.pastes import FOLD_CHARS, FOLD_LINES, HUGE_CHARS, Pastes
 
-# A control and a variation selector behind it look like a stand-in that is meant literally.
-ODD = [
-    "⟦",
-    "⟧",
-    "pasted 1: ",
-    "⟦pasted 1: 3 characters, 1 line⟧",
-    "\x1b",
-    "␛",
-    "\n",
-    "\u202e",
-    "字",
-]
+FORGED = "⟦pasted 1: 3 characters, 1 line⟧"
+ODD = ["⟦", "⟧", "⟦\ufe0e", "pasted 1: ", FORGED, "\x1b", "␛", "\n", "\u202e", "字"]
 TEXT = st.lists(st.one_of(st.sampled_from(ODD), st.text("ab \n", max_size=5))).map("".join)
 LARGE = st.one_of(
     st.builds(lambda text, count: (text or "x") * count, TEXT, st.just(FOLD_CHARS + 1)),
@@ -60,7 +50,6 @@ def test_a_message_that_comes_back_is_folded_as_it_was(
     text = folded.fold(message)
     assert folded.expand(text) == message
     assert pastes.folds(text.replace("\n", " "))
-    assert len(text) < len(message)
 
 
 @given(TEXT, TEXT, st.integers(0, 300))
@@ -105,7 +94,7 @@ def test_what_is_folded_and_how_it_is_called() -> None:
 def test_what_was_unfolded_is_not_folded_again() -> None:
     folded = Pastes()
     folded.put("line\n" * 30)
-    assert folded.fold("a line\nline\n" + "line\n" * 30).startswith("a line\n⟦pasted 2")
+    assert folded.fold("look: " + "line\n" * 30).startswith("look: ⟦pasted 2")
     folded.unfolded("line\n" * 30)
     assert folded.fold("line\n" * 30) == "line\n" * 30
 
