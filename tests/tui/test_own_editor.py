@@ -55,7 +55,7 @@ def says(terminal: Terminal, words: str) -> None:
     """Wait for a toast: a column of its own, whose words wrap."""
 
     def toast() -> str:
-        lines = (line[-64:].strip("│▌▐ ") for line in terminal.text.splitlines())
+        lines = (line.partition("▌")[2].strip("▐ ") for line in terminal.text.splitlines())
         return " ".join(" ".join(lines).split())
 
     terminal.until(lambda: words in toast())

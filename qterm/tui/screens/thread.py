@@ -398,5 +398,6 @@ class ThreadScreen(ThreadSeen):
         raise NotImplementedError
 
     def on_resize(self, event: Resize) -> None:
-        """Say what is needed where the terminal is too small."""
+        """Say what is needed where the terminal is too small; the editor's share of the rest."""
         self._too_small.fit(event.size)
+        self.composer.fit(event.size)

@@ -12,6 +12,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -21,6 +22,9 @@ from qterm.tui.commands import Place, bindings, keys_of
 from qterm.tui.widgets.folding import FoldingArea
 
 HINT = "Write to Q…"
+
+GROWS_TO = 3
+"""The editor grows to this part of the screen's height, and scrolls then."""
 
 SAME_MESSAGES = 20
 """So many earlier messages that say the same are passed over at one press."""
@@ -86,6 +90,10 @@ class Composer(FoldingArea, inherit_bindings=False):
             for command in ("send", "newline", "earlier", "later", "unfold")
             for key in keys_of(command, keys)
         }
+
+    def fit(self, screen: Size) -> None:
+        """Grow with the text up to a part of the screen's height."""
+        self.styles.max_height = max(screen.height // GROWS_TO, 1)
 
     # -- what is in it -------------------------------------------------------------------------
 

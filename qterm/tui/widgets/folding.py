@@ -8,6 +8,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
@@ -58,6 +59,13 @@ class FoldingArea(TextArea, inherit_bindings=False):
         self.text = text
         self._pastes.forget_all_but(text)
         self.move_cursor(self.document.end)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Not in the middle of an undoing, when the cursor is where there is no text any more."""
+        row, column = self.cursor_location
+        if row >= self.document.line_count or column > len(self.document.get_line(row)):
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
 
     # -- folds ---------------------------------------------------------------------------------
 
