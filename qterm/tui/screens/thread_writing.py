@@ -12,6 +12,7 @@ from qterm.feed.source import FeedError
 from qterm.model import Turn
 from qterm.tui import messages
 from qterm.tui.common import OpenThread
+from qterm.tui.content import plain
 from qterm.tui.messages import Side
 from qterm.tui.outgoing import left_over
 from qterm.tui.screens.thread_commands import ThreadCommands
@@ -180,9 +181,20 @@ class ThreadWriting(ThreadCommands):
 
     @on(TextArea.Changed, "#composer")
     def _written(self) -> None:
+        self._writing_note()
         if self._draft_timer is not None:
             self._draft_timer.stop()
         self._draft_timer = self.set_timer(DRAFT_SECONDS, self._save_draft)
+
+    def _writing_note(self) -> None:
+        """Above the editor: what else can be done with what stands in it."""
+        key = self.look.key
+        words = ""
+        if self.composer.is_recalled:
+            words = f"an earlier message · {key('later')}: back to your draft"
+        elif self.composer.has_folds:
+            words = f"{key('unfold')}: unfold the paste · {key('edit')}: your editor"
+        self.query_one("#writing").border_title = plain(f" {words} " if words else "")
 
     def _save_draft(self) -> None:
         if self._draft_timer is not None:
