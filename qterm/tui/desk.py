@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,7 +22,7 @@ from qterm.hermes.way import Answer
 from qterm.model import Fact, Task, Turn
 from qterm.services import Services
 from qterm.threads.home import CONTEXT_SECONDS
-from qterm.tui import messages
+from qterm.tui import messages, writing
 from qterm.tui.keeping import Keeping
 from qterm.tui.messages import Side
 from qterm.tui.told_rows import HIDDEN_CHARS, Fit, Known
@@ -36,11 +35,6 @@ WATCH_AGAIN_SECONDS = 2.0
 
 TELL_SECONDS = 0.2
 """Changes that come together are told together."""
-
-RECALL_SECONDS = 2.0
-"""The longest that the editor waits for an earlier message."""
-
-_SLOW = "The store is busy, so your earlier messages can't be read yet: press the key again."
 
 SLOW_CONTEXT = (
     "Reading what Q will be told takes too long: your message would go without it. The doctor (f5) "
@@ -189,39 +183,13 @@ class Desk:
     async def own_message(
         self, task_id: str | None, before: int | None, after: int | None
     ) -> Turn | None:
-        """The operator's message next to a turn; None where there is none, or none can be read.
+        """The operator's message next to a turn; None where there is none, or none can be read."""
+        return await writing.own_message(self.services.feed, self.post, task_id, before, after)
 
-        Waited for by the editor, whose keys stay in order so: never for long.
-        """
-        try:
-            async with asyncio.timeout(RECALL_SECONDS):
-                return await self.services.feed.own_message(task_id, before=before, after=after)
-        except FeedError as error:
-            self.post(messages.Trouble(str(error)))
-        except TimeoutError:
-            self.post(messages.Trouble(_SLOW))
-        return None
-
-    def edit(
-        self,
-        task_id: str | None,
-        text: str,
-        lend: Callable[[], AbstractContextManager[None]],
-    ) -> None:
+    def edit(self, task_id: str | None, text: str, lend: writing.Lend) -> None:
         """Have the operator edit a text in their own editor, to which `lend` gives the terminal."""
-
-        async def edit() -> None:
-            from qterm.tui.own_editor import EditorError, edit_text
-
-            try:
-                new = await edit_text(text, self.services.environ, lend)
-            except EditorError as error:
-                self.post(messages.Edited(task_id, None, str(error), failed=True))
-                return
-            said = "" if new is not None else "Nothing was changed in your editor."
-            self.post(messages.Edited(task_id, new, said))
-
-        self._run(edit, "editor")
+        environ = self.services.environ
+        self._run(partial(writing.edit, environ, self.post, task_id, text, lend), "editor")
 
     def tell(self) -> None:
         """Find out what Q would be told now."""

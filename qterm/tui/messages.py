@@ -128,13 +128,14 @@ class DraftRead(Message, bubble=False):
 
 @dataclass
 class Edited(Message, bubble=False):
-    """The operator's own editor has ended. `text` is None where nothing changes.
+    """The operator's own editor has ended. `text` is None where nothing changes, `was` the old one.
 
     `sentence` says why not, `failed` that something went wrong.
     """
 
     task_id: str | None
     text: str | None
+    was: str = ""
     sentence: str = ""
     failed: bool = False
 

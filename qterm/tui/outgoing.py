@@ -12,6 +12,15 @@ def left_over(written: str, sent: str) -> str:
     return written.removeprefix(sent)
 
 
+def edited(written: str, was: str, text: str) -> str:
+    """What is written once `was` became `text` elsewhere; what came in front meanwhile stays."""
+    if not written or written == was:
+        return text
+    if was and written.endswith(was):
+        return written[: -len(was)] + text
+    return f"{written}\n{text}"
+
+
 class Outgoing:
     """`sending` is the message that is being stored now."""
 

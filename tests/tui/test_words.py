@@ -26,7 +26,7 @@ from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, 
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
 from qterm.tui.durations import seconds_words, ticking_words
 from qterm.tui.look import Look, Shown, day_words, turn_content
-from qterm.tui.outgoing import Outgoing
+from qterm.tui.outgoing import Outgoing, edited
 from qterm.tui.task_words import folder_words, head, list_line
 from qterm.tui.widgets.composer import EDITING
 from qterm.tui.widgets.window import MOST, Window
@@ -244,6 +244,14 @@ AT_TASKS = {
 
 def test_stand_ins_keep_line_ends_as_terminals_paste_them() -> None:
     assert to_editor("a\r\nb\rc") == "a\nb\nc"
+
+
+def test_what_came_while_an_editor_was_open_is_not_lost() -> None:
+    assert edited("was", "was", "is") == "is"
+    assert edited("taken back\nwas", "was", "is") == "taken back\nis"
+    assert edited("", "was", "is") == "is"  # it was sent meanwhile
+    assert edited("other", "was", "is") == "other\nis"
+    assert edited("came", "", "is") == "came\nis"
 
 
 def test_enter_pressed_again_means_what_was_added_since() -> None:

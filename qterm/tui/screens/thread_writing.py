@@ -14,7 +14,7 @@ from qterm.tui import messages
 from qterm.tui.common import OpenThread
 from qterm.tui.content import plain
 from qterm.tui.messages import Side
-from qterm.tui.outgoing import left_over
+from qterm.tui.outgoing import edited, left_over
 from qterm.tui.screens.thread_commands import ThreadCommands
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.progress import Progress
@@ -158,10 +158,10 @@ class ThreadWriting(ThreadCommands):
             return
         thread = self.opened(event.task_id)
         if thread is self.thread and self.can_write:
-            self.composer.change_message(event.text)
+            self.composer.change_message(edited(self.composer.message, event.was, event.text))
             self.composer.focus()
         else:
-            thread.draft = event.text
+            thread.draft = edited(thread.draft, event.was, event.text)
             self._keep(thread)
 
     @on(messages.DraftRead)
