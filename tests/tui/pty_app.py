@@ -121,12 +121,19 @@ async def bare(on: Stage) -> None:
     """What was there already."""
 
 
-SCENES = {"odd": odd, "odd-tasks": odd_tasks, "held": held, "broken": broken, "bare": bare}
+SCENES = {
+    "odd": odd,
+    "odd-tasks": odd_tasks,
+    "held": held,
+    "broken": broken,
+    "bare": bare,
+    "stepped": bare,
+}
 
 
 async def main(folder: Path, scene: str) -> int:
     """Show the scene until it is left."""
-    settings = odd_settings() if scene == "odd" else Settings()
+    settings = odd_settings() if scene in {"odd", "stepped"} else Settings()
     settings = setup_settings(folder) if scene == "setup" else settings
     state = NO_MODEL if scene == "setup" else READY
     notices = tuple(TEXTS) if scene == "odd" else ()

@@ -78,6 +78,12 @@ class Terminal:
         """The row the cursor is in, from 0."""
         return int(self._screen.cursor.y)
 
+    def part(self, first: int, last: int) -> str:
+        """The lines of the screen from one column to another."""
+        columns = range(first, min(last, self._screen.columns))
+        lines = (self._screen.buffer[row] for row in range(self._screen.lines))
+        return "\n".join("".join(line[column].data for column in columns) for line in lines)
+
     def read(self, seconds: float = 0.05) -> None:
         """Take in what has come."""
         while select.select([self.master], [], [], seconds)[0]:
