@@ -22,12 +22,14 @@ from qterm.model import (
     Turn,
     TurnState,
 )
+from qterm.tui.command import Command
 from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
 from qterm.tui.durations import seconds_words, ticking_words
 from qterm.tui.look import Look, Shown, day_words, turn_content
 from qterm.tui.outgoing import Outgoing, edited
 from qterm.tui.task_words import folder_words, head, list_line
+from qterm.tui.told_rows import Row, RowKind
 from qterm.tui.widgets.composer import EDITING
 from qterm.tui.widgets.window import MOST, Window
 from tests.cases import cases, ids
@@ -180,12 +182,16 @@ ON_TASKS = (Place.TASKS, Place.THREAD, Place.APP)
 
 @pytest.mark.parametrize("together", [*((place,) for place in Place), ON_HOME, ON_TASKS], ids=str)
 def test_no_key_means_two_things_where_both_can_be_pressed(together: tuple[Place, ...]) -> None:
-    keys: dict[str, str] = {}
+    keys: dict[str, list[Command]] = {}
+    rows = [Situation(told=Row((), kind)) for kind in RowKind]
     for command in COMMANDS:
         if command.place in together and command.key:
             for key in command.key.split(","):
-                assert key not in keys, f"{key}: {keys.get(key)} and {command.id}"
-                keys[key] = command.id
+                for other in keys.setdefault(key, []):
+                    both = [now for now in rows if command.available(now) and other.available(now)]
+                    assert command.place is Place.TOLD, f"{key}: {other.id} and {command.id}"
+                    assert not both, f"{key}: {other.id} and {command.id}"
+                keys[key].append(command)
 
 
 def test_no_editor_takes_a_key_of_the_screen() -> None:
@@ -223,22 +229,38 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
     full = replace(full, did=True, asks=True, modes=True, filtered=True)
-    full = replace(full, writes=True, folded=True)
+    full = replace(full, writes=True, folded=True, removed=True)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
-        "write", *AT_TASKS, "reopen-task",
+        *NEVER, *AT_TASKS, *ON_ROWS, "reopen-task",
     }  # fmt: skip
     in_open = replace(full, task=a_task())
     assert {command.id for command in COMMANDS if not command.available(in_open)} == {
-        "write", "hide", "reopen-task",
+        *NEVER, "hide", *ON_ROWS, "reopen-task",
     }  # fmt: skip
     in_done = replace(full, task=replace(a_task(), state=TaskState.DONE))
     assert {command.id for command in COMMANDS if not command.available(in_done)} == {
-        "write", "hide", "finish-task", "cancel-task",
+        *NEVER, "hide", *ON_ROWS, "finish-task", "cancel-task",
+    }  # fmt: skip
+    on_fact = replace(full, told=Row((), RowKind.FACT))
+    assert {command.id for command in COMMANDS if not command.available(on_fact)} == {
+        *NEVER, *AT_TASKS, "told-hide", "told-turn", "reopen-task",
+    }  # fmt: skip
+    on_turn = replace(full, told=Row((), RowKind.TURN))
+    assert {command.id for command in COMMANDS if not command.available(on_turn)} == {
+        *NEVER, *AT_TASKS, *ON_ROWS - {"told-hide", "told-turn"}, "reopen-task",
     }  # fmt: skip
 
 
 AT_TASKS = {
     "previous-task", "next-task", "write-in-task", "rename-task", "finish-task", "cancel-task",
+}  # fmt: skip
+
+
+NEVER = {"write", "told-leave", "setting-change", "setting-back", "setting-add-key"}
+"""What a turn that runs, or another screen, takes away."""
+
+ON_ROWS = {
+    "told-edit", "told-hide", "told-pin", "told-up", "told-down", "told-remove", "told-turn",
 }  # fmt: skip
 
 
