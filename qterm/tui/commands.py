@@ -37,6 +37,10 @@ def _selected_said(now: Situation) -> bool:
     return now.selected is not None and not now.selected.state.is_open
 
 
+def _has_turns(now: Situation) -> bool:
+    return now.turns
+
+
 def _is_home_turn(now: Situation) -> bool:
     """A task's session holds every turn of it: hiding one would change nothing (rule S6)."""
     return _selected_said(now) and now.task is None
@@ -133,6 +137,22 @@ COMMANDS: tuple[Command, ...] = (
         Place.FEED, "screen.delete", footer=True, available=_selected_said,
     ),
     Command(
+        "copy-turn", "c", "copy", "Copy the selected turn",
+        "Send the whole text of the selected turn, or of the newest one, to the terminal's "
+        "clipboard.",
+        Place.FEED, "screen.copy_turn", available=_has_turns,
+    ),
+    Command(
+        "copy-code", "y", "copy code", "Copy a block of code…",
+        "Copy the code in the selected turn, or in Q's newest answer that has some.",
+        Place.FEED, "screen.copy_code", available=_has_turns,
+    ),
+    Command(
+        "open-link", "o", "open link", "Open a link…",
+        "Look at where a link of the selected turn, or of the newest one, leads; then open it.",
+        Place.FEED, "screen.open_link", available=_has_turns,
+    ),
+    Command(
         "newest", "end", "newest", "Go to the newest turn", "Scroll to the end of the feed.",
         Place.FEED, "screen.newest",
     ),
@@ -184,6 +204,11 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "notices", "", "notices", "Notices", "Show every notice since qterm was started.",
         Place.THREAD, "notices",
+    ),
+    Command(
+        "export", "", "export", "Export this thread…",
+        "Write this thread, whole, as Markdown into a file that only you can read.",
+        Place.THREAD, "export", available=_has_turns,
     ),
     Command(
         "first-start", "f10", "set up", "Set up or rehearse…",

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qterm.feed.source import FeedError
+from qterm.model import Q, Turn
 from qterm.tui import messages
 from qterm.tui.desk import Desk
-from qterm.tui.excerpt import hit_of
+from qterm.tui.markdown_signs import parts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qterm.tui.links import Link
+    from qterm.tui.markdown_words import CodeBlock
 
 TYPED_SECONDS = 0.15
 """A search begins this long after the last key."""
@@ -40,6 +49,70 @@ class Lookups(Desk):
         except FeedError as error:
             self.post(messages.SearchFailed(words, str(error)))
             return
+        from qterm.tui.excerpt import hit_of
+
         more = len(turns) > HITS
         hits = await asyncio.to_thread(lambda: [hit_of(turn, words) for turn in turns[:HITS]])
         self.post(messages.Found(words, hits, more, before is not None))
+
+    # -- what leaves the feed ------------------------------------------------------------------
+
+    def find_code(self, texts: Sequence[str], *, chosen: bool) -> None:
+        """Find the blocks of code in the first of these texts that has any."""
+
+        def look() -> list[CodeBlock]:
+            from qterm.tui.markdown_words import code_blocks
+
+            return next((found for text in texts if (found := code_blocks(text))), [])
+
+        async def find() -> None:
+            self.post(messages.CodeFound(await asyncio.to_thread(look), chosen))
+
+        self._run(find, "code")
+
+    def find_links(self, turn: Turn, text: str) -> None:
+        """Find the links in a turn's text, as they are when it is shown."""
+
+        def look() -> list[Link]:
+            from qterm.tui.markdown_words import links_in
+
+            return links_in(text, as_markdown=turn.persona == Q and parts(text) > 0)
+
+        async def find() -> None:
+            self.post(messages.LinksFound(await asyncio.to_thread(look)))
+
+        self._run(find, "links")
+
+    def open_link(self, link: Link) -> None:
+        """Hand a link to the operator's browser."""
+
+        from qterm.tui.browser import open_in_browser
+
+        async def hand() -> None:
+            self.post(messages.LinkOpened(link, await open_in_browser(link.address)))
+
+        self._run(hand, "open-link", exclusive=False)
+
+    def export(self, task_id: str | None, path: Path, *, fresh: bool) -> None:
+        """Write a thread into a file as Markdown; `fresh`: only where there is none yet."""
+        self._run(partial(self._export, task_id, path, fresh), "export", exclusive=False)
+
+    async def _export(self, task_id: str | None, path: Path, fresh: bool) -> None:
+        from qterm.exporting import markdown, write_text
+
+        labels = {persona.key: persona.label for persona in self.services.settings.personas}
+        try:
+            pieces = markdown(self.services.feed, task_id, labels)
+            size = await write_text(path, pieces, fresh=fresh)
+        except FileExistsError:
+            self.post(messages.ExportTaken(task_id, path))
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no file name"
+            self.post(
+                messages.Exported(f"“{path}” can't be written ({why}): name another.", failed=True)
+            )
+        except FeedError as error:
+            self.post(messages.Exported(str(error), failed=True))
+        else:
+            words = f"{size:,} bytes, readable by you alone"
+            self.post(messages.Exported(f"The thread is in {path} ({words})."))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -13,8 +15,12 @@ from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
 from qterm.settings.load import Loaded
-from qterm.tui.excerpt import Hit
 from qterm.tui.told_rows import Fit, Known
+
+if TYPE_CHECKING:
+    from qterm.tui.excerpt import Hit
+    from qterm.tui.links import Link
+    from qterm.tui.markdown_words import CodeBlock
 
 
 class Side(StrEnum):
@@ -215,6 +221,45 @@ class SearchFailed(Message, bubble=False):
 
     words: str
     sentence: str
+
+
+@dataclass
+class CodeFound(Message, bubble=False):
+    """The blocks of code in a turn; `chosen`: it is the turn the operator had chosen."""
+
+    blocks: list[CodeBlock]
+    chosen: bool
+
+
+@dataclass
+class LinksFound(Message, bubble=False):
+    """The links in a turn."""
+
+    links: list[Link]
+
+
+@dataclass
+class LinkOpened(Message, bubble=False):
+    """What became of a link that was to be opened; no sentence: a browser has it."""
+
+    link: Link
+    sentence: str = ""
+
+
+@dataclass
+class Exported(Message, bubble=False):
+    """A thread was to be written into a file: one sentence about it."""
+
+    sentence: str
+    failed: bool = False
+
+
+@dataclass
+class ExportTaken(Message, bubble=False):
+    """There is a file already where a thread was to be written."""
+
+    task_id: str | None
+    path: Path
 
 
 @dataclass

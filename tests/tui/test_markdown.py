@@ -14,7 +14,9 @@ from textual.widgets import Tooltip
 from qterm.hermes.way import HermesEvent, Replied, TextDelta
 from qterm.model import TurnState
 from qterm.tui.markdown_signs import MOST_CHARS, MOST_DRAWN, MOST_DRAWN_PARTS, parts
-from qterm.tui.widgets.answer import Answer, parser
+from qterm.tui.links import Link
+from qterm.tui.markdown_words import parser, unpacked
+from qterm.tui.widgets.answer import Answer
 from qterm.tui.widgets.turn import TurnView
 from tests.tui.stage import Stage, screen_text, stage, until
 from tests.tui.test_home import home, states
@@ -107,12 +109,14 @@ def test_judging_takes_no_time(piece: str) -> None:
     assert time.process_time() - start < 1.0
 
 
-def test_no_word_vanishes_and_nothing_is_a_link() -> None:
+def test_no_word_vanishes_and_only_http_is_a_link() -> None:
     tokens = [t for block in parser().parse(FOREIGN) for t in block.children or [block]]
-    assert {t.type for t in tokens} & {"link_open", "image", "html_inline", "html_block"} == set()
+    assert {t.type for t in tokens} & {"image", "html_inline", "html_block"} == set()
+    links = [unpacked(str(t.attrs["href"])) for t in tokens if t.type == "link_open"]
+    assert links == [Link("https://example.org/x", "three")]
     text = "".join(token.content for token in tokens)
     for words in ("[/]", "[P1]", "<b>bold</b>", "<!-- note -->", "(javascript:alert(1))",
-                  "(file:///etc/passwd)", "three (https://example.org/x)", "[P2]: this line stays",
+                  "(file:///etc/passwd)", "three", " (https://example.org/x)", "[P2]: this line stays",
                   "<script>alert(1)</script>"):  # fmt: skip
         assert words in text
     assert "\u202e" not in text
@@ -250,7 +254,7 @@ async def test_foreign_text_is_never_markup_or_a_command(
             assert "52;c" not in text.replace("Transcript", "")
             assert "52;c" not in coming.source
             for row, line in enumerate(text.splitlines()):
-                for words in ("three (http", "[one](java", "[two](file"):
+                for words in ("[one](java", "[two](file", "<script>"):
                     if words in line[:76]:
                         await pilot.click(offset=(line.index(words) + 2, row))
             await pilot.pause()

@@ -26,8 +26,9 @@ from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import plain
 from qterm.tui.desk import Desk
 from qterm.tui.look import Look
+from qterm.tui.lookups import Lookups
 from qterm.tui.messages import Side
-from qterm.tui.screens.thread_seen import ThreadSeen
+from qterm.tui.screens.thread_taking import ThreadTaking
 from qterm.tui.state_words import asks_words, q_words, title_state, version_parts
 from qterm.tui.task_words import live_words
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
@@ -36,7 +37,7 @@ from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.too_small import TooSmall
 
 
-class ThreadScreen(ThreadSeen):
+class ThreadScreen(ThreadTaking):
     """One thread at a time, with its own draft, its own queue and its own progress."""
 
     AUTO_FOCUS = "#composer"
@@ -52,6 +53,7 @@ class ThreadScreen(ThreadSeen):
         self.services = common.services
         self.look = look
         self.desk = Desk(self.services, self.post_message, self.run_worker)
+        self.lookups = Lookups(self.services, self.post_message, self.run_worker)
         self.feed = FeedView(self.look, self._new_progress())
         self.composer = Composer(self.services.settings.keys, self.own_message)
         self.notices = Notices(common.notices, self.look.key("dismiss"))

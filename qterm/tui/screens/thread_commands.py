@@ -55,6 +55,7 @@ class ThreadCommands(Screen[None]):
         here = thread is not None
         task_id = thread.task_id if thread else None
         return Situation(
+            turns=bool(self.feed.window.turns),
             did=work is not None and work.newest() is not None,
             selected_did=bool(work and selected and work.steps(selected.reply_to or selected.id)),
             modes=self.session_id() is not None and bool(work and work.modes),

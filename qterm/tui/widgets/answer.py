@@ -1,7 +1,8 @@
 """An answer of Q's, drawn as Markdown: what came from outside is words here, never a command.
 
-The only module that touches Textual's Markdown. Nothing in it can be followed: a link is its words
-and its address. It is imported where the first such answer is drawn, since its libraries are slow.
+The only module that touches Textual's Markdown. Nothing in it opens anything: a click on a link
+only tells which one, and the screen asks. It is imported where the first such answer is drawn,
+since its libraries are slow.
 """
 
 from __future__ import annotations
@@ -9,9 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
-from markdown_it.token import Token
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Mount
@@ -29,52 +27,10 @@ from textual.widgets._markdown import (
 
 from qterm.safe_text import safe_text
 from qterm.tui.content import steady
+from qterm.tui.markdown_words import parser, unpacked
+from qterm.tui.widgets.turn import LinkChosen
 
 log = logging.getLogger(__name__)
-
-
-def parser() -> MarkdownIt:
-    """A parser that lets no word vanish and makes no link.
-
-    HTML stays text (`List<int>`), so does `[P1]: it is down`; a line ends where it ended.
-    """
-    made = MarkdownIt("gfm-like", {"html": False, "linkify": False})
-    made.disable("reference")
-    made.core.ruler.push("words_only", _words_only)
-    return made
-
-
-def _words_only(state: StateCore) -> None:
-    for token in state.tokens:
-        if token.children is not None:
-            token.children = _words(token.children)
-
-
-def _words(tokens: list[Token]) -> list[Token]:
-    """Inline tokens without links and images; `&#x202e;` and its kind have become text by now."""
-    words: list[Token] = []
-    links: list[tuple[str, int]] = []
-    for token in tokens:
-        match token.type:
-            case "link_open":
-                links.append((str(token.attrs.get("href", "")), len(words)))
-            case "link_close":
-                address, start = links.pop()
-                label = "".join(word.content for word in words[start:])
-                if address.removeprefix("mailto:") != label:
-                    words.append(_text(f" ({address})"))
-            case "image":
-                words.append(_text(f"{token.content} ({token.attrs.get('src', '')})".lstrip()))
-            case "softbreak":
-                words.append(Token("hardbreak", "br", 0))
-            case _:
-                token.content = steady(safe_text(token.content))
-                words.append(token)
-    return words
-
-
-def _text(words: str) -> Token:
-    return Token("text", "", 0, content=steady(safe_text(words)))
 
 
 class _Cells(MarkdownTableContent):
@@ -158,6 +114,13 @@ class Answer(Markdown):
             await self._draw()
         else:
             self._start()
+
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+        """A click on a link: nothing is opened here."""
+        event.prevent_default()
+        event.stop()
+        if (found := unpacked(event.href)) is not None:
+            self.post_message(LinkChosen(found))
 
     def say(self, text: str, *, whole: bool) -> None:
         """Show this; `whole`: nothing more will come."""

@@ -20,6 +20,7 @@ from qterm.tui.step_words import FOLD
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
 
+    from qterm.tui.links import Link
     from qterm.tui.widgets.answer import Answer
 
 
@@ -42,6 +43,14 @@ class Folded(Message):
     def __init__(self, turn_id: int, part: str) -> None:
         super().__init__()
         self.turn_id, self.part = turn_id, part
+
+
+class LinkChosen(Message):
+    """The operator clicked a link; nothing has been opened."""
+
+    def __init__(self, link: Link) -> None:
+        super().__init__()
+        self.link = link
 
 
 def _folded(event: Click) -> Folded | None:

@@ -1,0 +1,36 @@
+"""What is sent to the terminal's clipboard, and what can honestly be said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from qterm.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+MOST_BYTES: Final = 74_000
+"""Many terminals take no more than about 100,000 signs, which is so much before it is coded."""
+
+
+def copy(app: App[Any], text: str, what: str) -> None:
+    """Send a text to the terminal's clipboard, without controls, and say so.
+
+    Nothing tells whether the terminal took it.
+    """
+    text = safe_text(text)
+    if not text.strip():
+        app.notify(f"There are no words in {what} to copy.", severity="warning")
+        return
+    app.copy_to_clipboard(text)
+    app.notify(sent_words(text, what))
+
+
+def sent_words(text: str, what: str) -> str:
+    """What was sent, and how much of it."""
+    size, lines = len(text.encode()), text.rstrip("\n").count("\n") + 1
+    amount = f"{lines:,} lines, " if lines > 1 else ""
+    words = f"Sent to the terminal's clipboard: {what} ({amount}{size:,} bytes)."
+    if size > MOST_BYTES:
+        words += " Many terminals take less than that: look before you rely on it."
+    return words
