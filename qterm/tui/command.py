@@ -43,9 +43,9 @@ class Situation:
     `did`: it is known what Q did in this thread, `selected_did` for the selected turn; `modes`: its
     session's mode can be chosen; `asks`: hermes waits for an answer in another thread; `turns`:
     something has been said in this one; `writes`: a message can be written here, `folded`: a paste
-    in it is folded; `filtered`: the list does not show all tasks. `told` is the chosen row of what Q will be told; `removed`: a fact can be
-    brought back. `setting` is the chosen one's dotted name, `setting_is_kept`: settings.toml has
-    it.
+    in it is folded; `filtered`: the list does not show all tasks. `told` is the chosen row of
+    what Q will be told; `removed`: a fact can be brought back. `setting` is the chosen one's dotted
+    name, `setting_is_kept`: settings.toml has it.
     """
 
     running: bool = False

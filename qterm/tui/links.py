@@ -134,4 +134,7 @@ def _readable(host: str) -> str:
 
 def unique(links: list[Link]) -> list[Link]:
     """Each address once, in their order."""
-    return list({each.address: each for each in reversed(links)}.values())[::-1]
+    first: dict[str, Link] = {}
+    for each in links:
+        first.setdefault(each.address, each)
+    return list(first.values())

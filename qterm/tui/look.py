@@ -160,6 +160,11 @@ def turn_content(shown: Shown, look: Look) -> Content:
     return Content("\n").join(line for line in lines if line.plain or line is lines[0])
 
 
+def said_length(shown: Shown) -> int:
+    """How many code points of `turn_content` are what was said; the rest are notes."""
+    return 0 if shown.is_drawn else len(body(shown.said).plain)
+
+
 def _notes(shown: Shown, look: Look) -> list[Content]:
     turn = shown.turn
     lines = step_lines(shown.steps) if shown.steps is not None else []

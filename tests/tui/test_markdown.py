@@ -13,8 +13,8 @@ from textual.widgets import Tooltip
 
 from qterm.hermes.way import HermesEvent, Replied, TextDelta
 from qterm.model import TurnState
-from qterm.tui.markdown_signs import MOST_CHARS, MOST_DRAWN, MOST_DRAWN_PARTS, parts
 from qterm.tui.links import Link
+from qterm.tui.markdown_signs import MOST_CHARS, MOST_DRAWN, MOST_DRAWN_PARTS, parts
 from qterm.tui.markdown_words import parser, unpacked
 from qterm.tui.widgets.answer import Answer
 from qterm.tui.widgets.turn import TurnView
@@ -116,8 +116,8 @@ def test_no_word_vanishes_and_only_http_is_a_link() -> None:
     assert links == [Link("https://example.org/x", "three")]
     text = "".join(token.content for token in tokens)
     for words in ("[/]", "[P1]", "<b>bold</b>", "<!-- note -->", "(javascript:alert(1))",
-                  "(file:///etc/passwd)", "three", " (https://example.org/x)", "[P2]: this line stays",
-                  "<script>alert(1)</script>"):  # fmt: skip
+                  "(file:///etc/passwd)", "three", " (https://example.org/x)",
+                  "[P2]: this line stays", "<script>alert(1)</script>"):  # fmt: skip
         assert words in text
     assert "\u202e" not in text
     assert "\x0c" not in text

@@ -14,21 +14,40 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from qterm.model import Q
-from qterm.tui.look import Look, Shown, at_work, turn_content
+from qterm.tui.look import Look, Shown, at_work, said_length, turn_content
 from qterm.tui.step_words import FOLD
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
+    from textual.selection import Selection
 
     from qterm.tui.links import Link
     from qterm.tui.widgets.answer import Answer
 
 
+class Beside(Static):
+    """What stands beside the words: dragging over it with the mouse takes nothing of it along."""
+
+    ALLOW_SELECT = False
+
+
 class Body(Static):
-    """The text of a turn. Taking other words of the same height costs no layout of the feed."""
+    """The text of a turn. Taking other words of the same height costs no layout of the feed.
+
+    `said` are the code points that were said; the notes behind them are not copied with them.
+    """
 
     def __init__(self, words: Content) -> None:
         super().__init__(words, classes="turn--body", markup=False)
+        self.said: int | None = None
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What was said of what is selected."""
+        text = self.visual
+        if self.said is None or not isinstance(text, Content):
+            return super().get_selection(selection)
+        taken = selection.extract(text.plain[: self.said])
+        return (taken, "\n") if taken else None
 
     def take(self, words: Content) -> None:
         """Show other words."""
@@ -76,7 +95,7 @@ class TurnView(Horizontal):
         super().__init__()
         self.shown = shown
         self._look = look
-        self._head = Static(look.head(shown.turn), classes="turn--head", markup=False)
+        self._head = Beside(look.head(shown.turn), classes="turn--head", markup=False)
         self._head.styles.width = look.margin
         self._is_plain = False
         self._answer: Answer | None = None
@@ -86,6 +105,7 @@ class TurnView(Horizontal):
         """What holds the notes, and all that stands right of the label."""
         words = turn_content(self.shown, self._look)
         body = Body(words)
+        body.said = said_length(self.shown)
         if not self.shown.is_drawn:
             self._answer = None
             return body, body
@@ -123,6 +143,7 @@ class TurnView(Horizontal):
     def _take(self) -> None:
         words = turn_content(self.shown, self._look)
         self._body.take(words)
+        self._body.said = said_length(self.shown)
         if self._answer is not None:
             self._body.display = bool(words.plain)
 
@@ -160,7 +181,7 @@ class TurnView(Horizontal):
         self.post_message(_folded(event) or self.Clicked(self.turn_id))
 
 
-class DayLine(Static):
+class DayLine(Beside):
     """The line above the first turn of a day, or of a task's run: its words in a rule."""
 
     def __init__(self, words: str) -> None:
@@ -176,7 +197,7 @@ class WorkingLine(Horizontal):
         super().__init__()
         self._look = look
         label = Content.assemble(" " * 6, look.label(Q, look.label_cells))
-        self._head = Static(label, classes="turn--head", markup=False)
+        self._head = Beside(label, classes="turn--head", markup=False)
         self._head.styles.width = look.margin
         self._body = Body(Content(""))
         self.display = False
