@@ -115,26 +115,26 @@ class Desk:
             turns = turns[:PAGE] if side is Side.NEWER else turns[-PAGE:]
         self.post(messages.PageRead(task_id, side, turns, more))
 
-    def read_around(self, turn: Turn) -> None:
-        """Read the turns around one: those before it, itself, those after it.
+    def read_around(self, turn: Turn, beside: tuple[int, int]) -> None:
+        """Read the turns around one: so many before it, itself, so many after it.
 
         What it costs does not hang on how long the feed is.
         """
-        self._run(partial(self._read_around, turn), "page")
+        self._run(partial(self._read_around, turn, *beside), "page")
 
-    async def _read_around(self, turn: Turn) -> None:
-        feed, task_id, half = self.services.feed, turn.task_id, PAGE // 2
+    async def _read_around(self, turn: Turn, before: int, after: int) -> None:
+        feed, task_id = self.services.feed, turn.task_id
         try:
-            older = await feed.page(task_id, before=turn.id, limit=half + 1)
-            newer = await feed.page(task_id, after=turn.id - 1, limit=half + 2)
+            older = await feed.page(task_id, before=turn.id, limit=before + 1)
+            newer = await feed.page(task_id, after=turn.id - 1, limit=after + 2)
         except FeedError as error:
             self.post(messages.Trouble(str(error), page=True))
             return
         if not newer or newer[0].id != turn.id:
             self.post(messages.TurnFound(None))
             return
-        turns = [*older[-half:], *newer[: half + 1]]
-        has_older, has_newer = len(older) > half, len(newer) > half + 1
+        turns = [*older[-before:], *newer[: after + 1]]
+        has_older, has_newer = len(older) > before, len(newer) > after + 1
         self.post(messages.AroundRead(newer[0], turns, has_older, has_newer))
 
     def find_turn(self, turn_id: int) -> None:

@@ -125,7 +125,7 @@ class ThreadScreen(ThreadTaking):
     def _read(self, thread: OpenThread) -> None:
         """Read the newest turns, or those around the one that is to be looked at."""
         if thread.goal is not None:
-            self.desk.read_around(thread.goal)
+            self.desk.read_around(thread.goal, self.feed.rows_around())
         else:
             self.desk.read_page(thread.task_id, Side.NEWEST)
 

@@ -24,10 +24,7 @@ from qterm.tui.widgets.progress import Progress
 from qterm.tui.widgets.selecting import Selecting
 from qterm.tui.widgets.showing import Showing
 from qterm.tui.widgets.turn import DayLine, Folded, TurnView, WorkingLine
-from qterm.tui.widgets.window import MOST, Window
-
-EDGE_ROWS = 6
-"""So near to the end of the window the next page is fetched."""
+from qterm.tui.widgets.window import EDGE_ROWS, PAGE, Window
 
 REDRAW_SECONDS = 0.05
 """Text that streams in is drawn at most this often."""
@@ -58,6 +55,8 @@ class FeedView(Selecting, can_focus=True):
         self._loading = True
         self._check_due = False
         self._landing = False
+        self._side = 0
+        self._moved = False
         self._working = WorkingLine(look)
         self._empty = Static(id="feed--empty", markup=False)
         self._empty.display = False
@@ -93,7 +92,7 @@ class FeedView(Selecting, can_focus=True):
         self.window.replace(turns, has_older=has_older, has_newer=False)
         for turn in turns:
             self._track(turn)
-        self._following, self._held = True, None
+        self._following, self._held, self._side = True, None, 0
         self._seen()
         async with self.batch():
             await self._unmount()
@@ -115,9 +114,15 @@ class FeedView(Selecting, can_focus=True):
             await self._unmount()
             await self._sync()
             self._held = self._views[turn.id], -(self.size.height // 3)
-        self._landing = True
+        self._landing, self._side = True, 0
         self.refresh_open()
         self._loaded()
+
+    def rows_around(self) -> tuple[int, int]:
+        """How many turns fill the view before and after one that is to be looked at."""
+        third = self.size.height // 3
+        least = PAGE // 2
+        return max(third + 2 * EDGE_ROWS, least), max(2 * third + 2 * EDGE_ROWS, least)
 
     def _land(self) -> None:
         """A view that has come to the end of the thread stays there."""
@@ -160,15 +165,19 @@ class FeedView(Selecting, can_focus=True):
         self.refresh(layout=True)
 
     def _check_edges(self) -> None:
+        """Fetch where the view is near an end of the window: on the side of the last page, until
+        the operator has scrolled. Else the two sides of a high view would take turns for ever."""
         if self._landing and self.is_attached:
             self._land()
         if self._loading or not self.window.turns or not self.is_attached:
             return
-        if self.window.has_older and self.scroll_y < EDGE_ROWS:
-            self._loading = True
+        moved, self._moved = self._moved, False
+        near_end = self.scroll_y > self.max_scroll_y - EDGE_ROWS
+        if self.window.has_older and self.scroll_y < EDGE_ROWS and (moved or self._side <= 0):
+            self._loading, self._side = True, -1
             self.post_message(self.Wanted(before=self.window.turns[0].id))
-        elif self.window.has_newer and self.scroll_y > self.max_scroll_y - EDGE_ROWS:
-            self._loading = True
+        elif self.window.has_newer and near_end and (moved or self._side >= 0):
+            self._loading, self._side = True, 1
             self.post_message(self.Wanted(after=self.window.turns[-1].id))
 
     # -- changes -------------------------------------------------------------------------------
@@ -207,7 +216,7 @@ class FeedView(Selecting, can_focus=True):
 
     def _is_full(self) -> bool:
         """A reader far above the end keeps the window: what comes is only counted."""
-        return not self._following and len(self.window.turns) >= MOST
+        return not self._following and len(self.window.turns) >= self.window.most
 
     def _count_unseen(self, turn: Turn) -> None:
         if not self._following and turn.persona not in {YOU, QTERM}:
@@ -315,6 +324,7 @@ class FeedView(Selecting, can_focus=True):
 
     def on_resize(self) -> None:
         """Lines of what Q did are cut to the width."""
+        self.window.fit(self.size.height)
         self._showing.width = self.scrollable_content_region.width - self.look.margin
         for turn in self.window.turns:
             self._show(turn)
@@ -364,13 +374,22 @@ class FeedView(Selecting, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The operator has scrolled."""
-        super().watch_scroll_y(old_value, new_value)
+        self._moved, self._held = True, None  # what follows may lay out: nothing is held any more
         at_end = new_value >= self.max_scroll_y and not self.window.has_newer
         self._following = at_end
         self._held = None if at_end else self.top_turn(new_value)
+        super().watch_scroll_y(old_value, new_value)
         if at_end and self.unseen:
             self._seen()
         self._check_edges()
+
+    def action_page_up(self) -> None:
+        """Scroll up at once: what is animated does not know of pages that come meanwhile."""
+        self.scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll down at once."""
+        self.scroll_page_down(animate=False)
 
     def top_turn(self, scroll_y: float) -> tuple[Widget, int] | None:
         """The first turn in view, and how far above the view it begins. Never a day line: those

@@ -11,8 +11,12 @@ from qterm.model import Turn
 PAGE = 24
 """Turns fetched at a time."""
 
-MOST = 64
-"""The most turns that are mounted."""
+MOST = 72
+"""The most turns that are mounted; more where the screen is so high that they would not fill it."""
+
+
+EDGE_ROWS = 6
+"""So near to the end of the window the next page is fetched."""
 
 
 @dataclass(slots=True)
@@ -22,6 +26,12 @@ class Window:
     turns: list[Turn] = field(default_factory=list)
     has_older: bool = False
     has_newer: bool = False
+    most: int = MOST
+
+    def fit(self, rows: int) -> None:
+        """Hold enough for a view of so many rows, whose turns may all be of one row: a page more on
+        one side, and something left on the other when that side has let go of a page."""
+        self.most = max(MOST, rows + PAGE + EDGE_ROWS)
 
     def __contains__(self, turn_id: object) -> bool:
         return isinstance(turn_id, int) and self.find(turn_id) is not None
@@ -73,14 +83,14 @@ class Window:
 
     def trim_top(self) -> list[Turn]:
         """Let go of the oldest turns beyond what may be mounted; returns those."""
-        extra = max(len(self.turns) - MOST, 0)
+        extra = max(len(self.turns) - self.most, 0)
         gone, self.turns = self.turns[:extra], self.turns[extra:]
         self.has_older = self.has_older or bool(gone)
         return gone
 
     def trim_bottom(self) -> list[Turn]:
         """Let go of the newest turns beyond what may be mounted; returns those."""
-        gone, self.turns = self.turns[MOST:], self.turns[:MOST]
+        gone, self.turns = self.turns[self.most :], self.turns[: self.most]
         self.has_newer = self.has_newer or bool(gone)
         return gone
 
