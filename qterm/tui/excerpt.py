@@ -12,7 +12,7 @@ from textual.content import Content
 
 from qterm.model import Turn
 from qterm.safe_text import safe_line, safe_text
-from qterm.tui.content import cut_cells
+from qterm.tui.content import cut_cells, steady
 
 NEAR: Final = 400
 """Code points kept on either side of a match, and of the match itself."""
@@ -68,7 +68,7 @@ def hit_of(turn: Turn, wanted: str) -> Hit:
 
 def _flat(text: str) -> str:
     """Safe and on one line; unlike `safe_line` it keeps a space at either end."""
-    return _SPACE.sub(" ", safe_text(text))
+    return _SPACE.sub(" ", steady(safe_text(text)))
 
 
 def _start(text: str, width: int) -> str:

@@ -220,6 +220,10 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     assert not nothing & {
         "edit",
         "unfold",
+        "copy-turn",
+        "copy-code",
+        "open-link",
+        "export",
         "select-message",
         "steps",
         "session-mode",
@@ -229,7 +233,7 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
     full = replace(full, did=True, asks=True, modes=True, filtered=True)
-    full = replace(full, writes=True, folded=True, removed=True)
+    full = replace(full, writes=True, folded=True, removed=True, turns=True)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
         *NEVER, *AT_TASKS, *ON_ROWS, "reopen-task",
     }  # fmt: skip
