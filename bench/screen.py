@@ -19,7 +19,7 @@ from qterm.events import ReplyText
 from qterm.hermes.way import Replied, TextDelta
 from qterm.private import private_folder
 from qterm.tui.app import Leave
-from qterm.tui.messages import Happened
+from qterm.tui.desk.messages import Happened
 from qterm.tui.widgets.turn import TurnView
 from tests.tui.stage import Stage, screen_text, stage, until
 

@@ -15,13 +15,12 @@ from textual.binding import Binding
 
 from qterm.model import YOU, Q
 from qterm.services import FirstStart, Services
-from qterm.tui import messages
 from qterm.tui.asking import Asking
-from qterm.tui.commands import Place, bindings, key_words
+from qterm.tui.commands.registry import Place, bindings, key_words
 from qterm.tui.common import Common
 from qterm.tui.content import plain, to_editor
-from qterm.tui.desk import Desk
-from qterm.tui.ending import Leave, signals_leave
+from qterm.tui.desk import messages
+from qterm.tui.desk.desk import Desk
 from qterm.tui.going import Going
 from qterm.tui.look import Look
 from qterm.tui.preferences import Preferences
@@ -29,6 +28,7 @@ from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.first_start import FirstStartScreen
 from qterm.tui.screens.home import WIDE, HomeScreen
 from qterm.tui.screens.thread import ThreadScreen
+from qterm.tui.terminal.ending import Leave, signals_leave
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.too_small import NEEDS
 
@@ -55,7 +55,7 @@ END_SECONDS = 15.0
 
 def _palette() -> type[Provider]:
     """What the palette offers, once it is opened."""
-    from qterm.tui.palette import Commands
+    from qterm.tui.commands.palette import Commands
 
     return Commands
 

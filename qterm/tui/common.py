@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from qterm.hermes.way import Standing
 from qterm.model import Task, TaskState, Turn
 from qterm.services import Services, StartState
+from qterm.tui.desk.outgoing import Outgoing
 from qterm.tui.look import Look
 from qterm.tui.news import News
-from qterm.tui.outgoing import Outgoing
 from qterm.tui.requests import Requests
-from qterm.tui.task_order import in_place, sorted_anew
 from qterm.tui.widgets.progress import Progress
+from qterm.tui.words.task_order import in_place, sorted_anew
 
 
 @dataclass(slots=True)

@@ -10,11 +10,11 @@ from textual.content import Content
 from textual.style import Style
 
 from qterm.model import QTERM, Degraded, Persona, Q, Turn, TurnState
-from qterm.tui.commands import first_key
+from qterm.tui.commands.registry import first_key
 from qterm.tui.content import body, colour_style, one_line, plain
-from qterm.tui.durations import seconds_words, ticking_words
-from qterm.tui.step_words import step_lines
 from qterm.tui.widgets.steps import StepsShown
+from qterm.tui.words.durations import seconds_words, ticking_words
+from qterm.tui.words.step_words import step_lines
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LABEL_CELLS = 12

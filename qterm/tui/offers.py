@@ -9,10 +9,10 @@ from textual.app import SuspendNotSupported
 
 from qterm.services import FirstStart, Services
 from qterm.tui.common import Common
-from qterm.tui.desk import Desk
-from qterm.tui.ending import Leave
-from qterm.tui.lending import Lending
+from qterm.tui.desk.desk import Desk
 from qterm.tui.screens.first_start import FirstStartScreen, Offer
+from qterm.tui.terminal.ending import Leave
+from qterm.tui.terminal.lending import Lending
 
 if TYPE_CHECKING:
     from qterm.hermes.place import HermesPlace

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from textual.screen import ModalScreen, Screen
 
-from qterm.tui import messages
-from qterm.tui.command import Command, Place
-from qterm.tui.commands import unknown_commands
+from qterm.tui.commands.command import Command, Place
+from qterm.tui.commands.registry import unknown_commands
+from qterm.tui.desk import messages
 from qterm.tui.offers import Offers
-from qterm.tui.themes import counterpart
+from qterm.tui.words.themes import counterpart
 
 if TYPE_CHECKING:
     from qterm.settings.load import Loaded
@@ -60,7 +60,7 @@ class Preferences(Offers, inherit_bindings=False):
 
     async def run_command(self, command: Command, screen: Screen[object]) -> None:
         """Run a command that was chosen in the palette, on the screen it was opened over."""
-        from qterm.tui.palette import can_run
+        from qterm.tui.commands.palette import can_run
 
         if can_run(command, screen):
             namespace = self if command.place is Place.APP else screen

@@ -13,11 +13,11 @@ from textual.widgets import Tooltip
 
 from qterm.hermes.way import HermesEvent, Replied, TextDelta
 from qterm.model import TurnState
-from qterm.tui.links import Link
-from qterm.tui.markdown_signs import MOST_CHARS, MOST_DRAWN, MOST_DRAWN_PARTS, parts
-from qterm.tui.markdown_words import parser, unpacked
 from qterm.tui.widgets.answer import Answer
 from qterm.tui.widgets.turn import TurnView
+from qterm.tui.words.links import Link
+from qterm.tui.words.markdown_signs import MOST_CHARS, MOST_DRAWN, MOST_DRAWN_PARTS, parts
+from qterm.tui.words.markdown_words import parser, unpacked
 from tests.tui.stage import Stage, screen_text, stage, until
 from tests.tui.test_home import home, states
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from qterm.tui.own_editor import EditorError, edit_text, editor_command
+from qterm.tui.terminal.own_editor import EditorError, edit_text, editor_command
 from tests.tui.terminal import BOUND, Terminal
 
 F7 = "\x1b[18~"

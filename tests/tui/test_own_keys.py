@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qterm.settings.keys import THEMES
-from qterm.tui.commands import COMMANDS, Place
-from qterm.tui.own_keys import meet, why_not, with_another
-from qterm.tui.themes import counterpart
+from qterm.tui.commands.own_keys import meet, why_not, with_another
+from qterm.tui.commands.registry import COMMANDS, Place
+from qterm.tui.words.themes import counterpart
 
 
 def test_no_command_stands_in_the_way_of_another_as_they_are() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qterm.tui import pastes
-from qterm.tui.pastes import FOLD_CHARS, FOLD_LINES, HUGE_CHARS, Pastes
+from qterm.tui.words import pastes
+from qterm.tui.words.pastes import FOLD_CHARS, FOLD_LINES, HUGE_CHARS, Pastes
 
 FORGED = "⟦pasted 1: 3 characters, 1 line⟧"
 ODD = ["⟦", "⟧", "⟦\ufe0e", "pasted 1: ", FORGED, "\x1b", "␛", "\n", "\u202e", "字"]

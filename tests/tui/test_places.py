@@ -138,7 +138,7 @@ async def test_keys_are_changed_in_the_config(tmp_path: Path) -> None:
 
 
 async def test_help_names_every_command(tmp_path: Path) -> None:
-    from qterm.tui.commands import COMMANDS
+    from qterm.tui.commands.registry import COMMANDS
 
     async with stage(tmp_path) as on, on.shown((120, 80)) as pilot:
         await pilot.press("f1")

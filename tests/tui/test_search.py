@@ -14,12 +14,12 @@ from textual.widgets import Input
 from qterm.feed.source import FeedError
 from qterm.hermes.way import Asked
 from qterm.model import Turn
-from qterm.tui.excerpt import hit_of
 from qterm.tui.screens.approval import ApprovalPanel
 from qterm.tui.screens.search import SearchScreen
 from qterm.tui.screens.thread import ThreadScreen
 from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.window import MOST
+from qterm.tui.words.excerpt import hit_of
 from tests.cases import cases
 from tests.tui.stage import NOON, Stage, screen_text, stage, until
 from tests.tui.test_home import home

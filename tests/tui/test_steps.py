@@ -24,8 +24,6 @@ from qterm.hermes.way import (
 from qterm.model import Turn, TurnState
 from qterm.tui.content import palette_words
 from qterm.tui.requests import Requests
-from qterm.tui.step_words import FOLD, diff_lines, plan_words, step_lines, usage_words
-from qterm.tui.task_words import live_words
 from qterm.tui.widgets.steps import (
     ALL,
     KEPT_CHARS,
@@ -37,6 +35,8 @@ from qterm.tui.widgets.steps import (
     StepState,
     ThreadWork,
 )
+from qterm.tui.words.step_words import FOLD, diff_lines, plan_words, step_lines, usage_words
+from qterm.tui.words.task_words import live_words
 from tests.tui.stage import NOON, Hands
 
 ODD = "[/] [P1] \x1b]52;c;aGk=\x07\x1b[31mred \u202egnp.\u202c list[int]"

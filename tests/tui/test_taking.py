@@ -11,15 +11,15 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
 from qterm.hermes.way import Asked
-from qterm.tui.browser import NO_BROWSER, NOT_OPENED, open_in_browser
-from qterm.tui.clipboard import MOST_BYTES, sent_words
-from qterm.tui.links import Link, link, spans
-from qterm.tui.markdown_words import CodeBlock, code_blocks, links_in, packed, unpacked
 from qterm.tui.screens.approval import ApprovalPanel
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.ask_path import AskPath, export_name
 from qterm.tui.screens.choose_one import ChooseOne
 from qterm.tui.screens.open_link import LinkQuestion
+from qterm.tui.terminal.browser import NO_BROWSER, NOT_OPENED, open_in_browser
+from qterm.tui.terminal.clipboard import MOST_BYTES, sent_words
+from qterm.tui.words.links import Link, link, spans
+from qterm.tui.words.markdown_words import CodeBlock, code_blocks, links_in, packed, unpacked
 from tests.cases import cases
 from tests.tui.stage import NOON, Stage, screen_text, stage, until
 from tests.tui.test_home import home

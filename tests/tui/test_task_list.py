@@ -9,7 +9,7 @@ from pathlib import Path
 from qterm.feed.source import FeedChange, NewTurn
 from qterm.model import LastWord, Task, TaskState, Turn, TurnState
 from qterm.tui.news import News
-from qterm.tui.task_order import Part, Wanted, in_place, sorted_anew
+from qterm.tui.words.task_order import Part, Wanted, in_place, sorted_anew
 from tests.tui.stage import NOON, screen_text, stage, until
 from tests.tui.test_home import home
 from tests.tui.test_tasks import a_task, at_tasks, order_of, remembers, tasks, tasks_are_read

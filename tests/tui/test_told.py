@@ -15,7 +15,7 @@ from qterm.model import Fact, Mode, Turn, TurnState
 from qterm.safe_text import safe_text
 from qterm.settings.schema import Settings
 from qterm.tui.screens.told import ToldScreen
-from qterm.tui.told_rows import Known, Row, RowKind, RowWords, rows
+from qterm.tui.words.told_rows import Known, Row, RowKind, RowWords, rows
 from tests.cases import cases, ids
 from tests.tui.stage import Stage, changed, screen_text, stage, until
 from tests.tui.test_home import home

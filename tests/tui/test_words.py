@@ -22,16 +22,16 @@ from qterm.model import (
     Turn,
     TurnState,
 )
-from qterm.tui.command import Command
-from qterm.tui.commands import COMMANDS, Place, Situation, bindings, key_words, keys_of
+from qterm.tui.commands.command import Command
+from qterm.tui.commands.registry import COMMANDS, Place, Situation, bindings, key_words, keys_of
 from qterm.tui.content import SHOWN_CHARS, body, colour_style, cut_cells, one_line, plain, to_editor
-from qterm.tui.durations import seconds_words, ticking_words
+from qterm.tui.desk.outgoing import Outgoing, edited
 from qterm.tui.look import Look, Shown, day_words, turn_content
-from qterm.tui.outgoing import Outgoing, edited
-from qterm.tui.task_words import folder_words, head, list_line
-from qterm.tui.told_rows import Row, RowKind
 from qterm.tui.widgets.composer import EDITING
 from qterm.tui.widgets.window import MOST, Window
+from qterm.tui.words.durations import seconds_words, ticking_words
+from qterm.tui.words.task_words import folder_words, head, list_line
+from qterm.tui.words.told_rows import Row, RowKind
 from tests.cases import cases, ids
 
 NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)

@@ -20,7 +20,7 @@ from textual.widgets import Button, Static
 from qterm.hermes.way import Answer, Approval
 from qterm.tui.content import one_line, with_controls
 from qterm.tui.requests import Request
-from qterm.tui.step_words import diff_lines
+from qterm.tui.words.step_words import diff_lines
 
 QUIET_SECONDS = 0.6
 """Tab and enter count once nothing came for so long since the question was drawn."""

@@ -13,8 +13,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from qterm.tui.content import cut_cells, one_line, plain
-from qterm.tui.links import Link
-from qterm.tui.markdown_words import CodeBlock
+from qterm.tui.words.links import Link
+from qterm.tui.words.markdown_words import CodeBlock
 
 CELLS = 56
 """The most cells of a line that only has to be recognised."""

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from qterm.safe_text import safe_text
 from qterm.services import Services
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.content import plain
 from qterm.tui.screens.room import Room
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from qterm.safe_text import safe_line
-from qterm.tui.commands import COMMANDS, Command, Place, key_words
+from qterm.tui.commands.registry import COMMANDS, Command, Place, key_words
 from qterm.tui.screens.room import FilterLine, Room
 
 _NOTE = (

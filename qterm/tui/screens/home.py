@@ -16,15 +16,15 @@ from qterm import events
 from qterm.model import Turn
 from qterm.services import FirstStart
 from qterm.settings.schema import Settings
-from qterm.tui import messages
-from qterm.tui.commands import Place, Situation, bindings
+from qterm.tui.commands.registry import Place, Situation, bindings
 from qterm.tui.common import Common
+from qterm.tui.desk import messages
 from qterm.tui.screens.thread import ThreadScreen
 from qterm.tui.screens.told import ToldScreen
 from qterm.tui.screens.told_commands import ToldCommands, make_view
-from qterm.tui.told_rows import Telling
 from qterm.tui.widgets.first_steps import FirstSteps
 from qterm.tui.widgets.told import ToldView
+from qterm.tui.words.told_rows import Telling
 
 WIDE = 100
 """From this many columns on, what Q will be told stands beside the feed."""

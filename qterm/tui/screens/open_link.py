@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from qterm.tui.content import plain
-from qterm.tui.links import Link
+from qterm.tui.words.links import Link
 
 
 class LinkAnswer(StrEnum):

@@ -12,9 +12,9 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from qterm.tui.commands import BY_ID
+from qterm.tui.commands.own_keys import why_not
+from qterm.tui.commands.registry import BY_ID
 from qterm.tui.content import plain
-from qterm.tui.own_keys import why_not
 
 
 class PressKey(ModalScreen[str | None]):

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from qterm.tui.commands import BY_ID, Place, Situation, bindings, by_action
+from qterm.tui.commands.registry import BY_ID, Place, Situation, bindings, by_action
 
 if TYPE_CHECKING:
     from qterm.tui.app import QtermApp

@@ -14,13 +14,13 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from qterm.model import QTERM
-from qterm.tui import messages
 from qterm.tui.common import Common
 from qterm.tui.content import from_editor, one_line, plain, to_editor
-from qterm.tui.excerpt import Hit
+from qterm.tui.desk import messages
+from qterm.tui.desk.lookups import Lookups
 from qterm.tui.look import Look
-from qterm.tui.lookups import Lookups
 from qterm.tui.screens.room import app_bindings
+from qterm.tui.words.excerpt import Hit
 
 FIRST_WORDS = "Type a word, or a piece of one: home and every task are searched."
 NEAR_END = 8

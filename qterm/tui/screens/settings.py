@@ -13,15 +13,15 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from qterm.settings.keys import value_of
-from qterm.tui import messages
-from qterm.tui.commands import Place, Situation, bindings
+from qterm.tui.commands.own_keys import with_another
+from qterm.tui.commands.registry import Place, Situation, bindings
 from qterm.tui.content import cut_cells, one_line, plain
-from qterm.tui.own_keys import with_another
+from qterm.tui.desk import messages
 from qterm.tui.screens.press_key import PressKey
 from qterm.tui.screens.room import FilterLine, Room
-from qterm.tui.setting_rows import Row, details, kept_words, rows
 from qterm.tui.widgets.bars import KeysLine
 from qterm.tui.widgets.setting_editor import SettingEditor
+from qterm.tui.words.setting_rows import Row, details, kept_words, rows
 
 _LABEL_CELLS = 34
 _SOURCE_CELLS = 10

@@ -14,16 +14,16 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from qterm.model import Task, TaskState, Turn
-from qterm.tui import messages
-from qterm.tui.commands import Place, Situation, bindings
+from qterm.tui.commands.registry import Place, Situation, bindings
 from qterm.tui.common import Common
 from qterm.tui.content import one_line
+from qterm.tui.desk import messages
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.ask_task import AskTask, AskTitle, NewTask
 from qterm.tui.screens.thread import ThreadScreen
-from qterm.tui.task_words import FIRST_WORDS, no_tasks_words, read_only_words
 from qterm.tui.widgets.composer import HINT
 from qterm.tui.widgets.task_list import TaskHead, TaskPane
+from qterm.tui.words.task_words import FIRST_WORDS, no_tasks_words, read_only_words
 
 TITLE_CELLS = 50
 """The most cells of a title in a question or a toast."""

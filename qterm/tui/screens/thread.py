@@ -21,20 +21,20 @@ from qterm.hermes.way import ThoughtDelta, ToolSeen
 from qterm.model import Approvals, Turn
 from qterm.services import FirstStart
 from qterm.settings.schema import Settings
-from qterm.tui import messages
 from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import plain
-from qterm.tui.desk import Desk
+from qterm.tui.desk import messages
+from qterm.tui.desk.desk import Desk
+from qterm.tui.desk.lookups import Lookups
+from qterm.tui.desk.messages import Side
 from qterm.tui.look import Look
-from qterm.tui.lookups import Lookups
-from qterm.tui.messages import Side
 from qterm.tui.screens.thread_taking import ThreadTaking
-from qterm.tui.state_words import asks_words, q_words, title_state, version_parts
-from qterm.tui.task_words import live_words
 from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.too_small import TooSmall
+from qterm.tui.words.state_words import asks_words, q_words, title_state, version_parts
+from qterm.tui.words.task_words import live_words
 
 
 class ThreadScreen(ThreadTaking):

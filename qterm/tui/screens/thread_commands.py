@@ -10,12 +10,12 @@ from textual.screen import Screen
 
 from qterm.model import YOU, Turn
 from qterm.services import FirstStart, Services
-from qterm.tui.commands import Place, Situation, again_candidate, bindings, by_action
+from qterm.tui.commands.registry import Place, Situation, again_candidate, bindings, by_action
 from qterm.tui.common import Common, OpenThread
 from qterm.tui.content import one_line
-from qterm.tui.desk import Desk
+from qterm.tui.desk.desk import Desk
+from qterm.tui.desk.messages import Side
 from qterm.tui.look import Look
-from qterm.tui.messages import Side
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet, notices_text
 from qterm.tui.widgets.bars import Notices

@@ -9,8 +9,8 @@ from textual import on
 from qterm import events
 from qterm.hermes.way import Asked, AskedNoMore, Transport
 from qterm.model import Approvals, Turn
-from qterm.tui import messages
 from qterm.tui.content import plain
+from qterm.tui.desk import messages
 from qterm.tui.screens.choose import AskMore, ChooseMode
 from qterm.tui.screens.thread_writing import ThreadWriting
 from qterm.tui.widgets.steps import ThreadWork

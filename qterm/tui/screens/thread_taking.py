@@ -8,15 +8,15 @@ from pathlib import Path
 from textual import on
 
 from qterm.model import Q, Turn
-from qterm.tui import messages
-from qterm.tui.clipboard import copy
 from qterm.tui.content import plain
-from qterm.tui.links import Link
-from qterm.tui.lookups import Lookups
+from qterm.tui.desk import messages
+from qterm.tui.desk.lookups import Lookups
 from qterm.tui.screens.approval import Guarded
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.thread_seen import ThreadSeen
+from qterm.tui.terminal.clipboard import copy
 from qterm.tui.widgets.turn import LinkChosen
+from qterm.tui.words.links import Link
 
 
 class ThreadTaking(ThreadSeen):

@@ -10,11 +10,11 @@ from textual.widgets import TextArea
 
 from qterm.feed.source import FeedError
 from qterm.model import Turn
-from qterm.tui import messages
 from qterm.tui.common import OpenThread
 from qterm.tui.content import plain
-from qterm.tui.messages import Side
-from qterm.tui.outgoing import edited, left_over
+from qterm.tui.desk import messages
+from qterm.tui.desk.messages import Side
+from qterm.tui.desk.outgoing import edited, left_over
 from qterm.tui.screens.thread_commands import ThreadCommands
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.progress import Progress

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from qterm.tui.commands import Place, Situation, bindings, by_action
+from qterm.tui.commands.registry import Place, Situation, bindings, by_action
 from qterm.tui.screens.told_commands import ToldCommands, make_view
 from qterm.tui.widgets.bars import KeysLine
 

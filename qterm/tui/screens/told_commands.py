@@ -11,11 +11,11 @@ from textual.screen import Screen
 
 from qterm.services import Services
 from qterm.tui.content import one_line
-from qterm.tui.desk import Desk
+from qterm.tui.desk.desk import Desk
 from qterm.tui.look import Look
 from qterm.tui.screens.ask import AskFact, AskMode, NewMode
-from qterm.tui.told_rows import Row, RowKind, RowWords, Telling
 from qterm.tui.widgets.told import ToldList, ToldView
+from qterm.tui.words.told_rows import Row, RowKind, RowWords, Telling
 
 if TYPE_CHECKING:
     from qterm.tui.app import QtermApp

@@ -27,8 +27,8 @@ from textual.widgets._markdown import (
 
 from qterm.safe_text import safe_text
 from qterm.tui.content import steady
-from qterm.tui.markdown_words import parser, unpacked
 from qterm.tui.widgets.turn import LinkChosen
+from qterm.tui.words.markdown_words import parser, unpacked
 
 log = logging.getLogger(__name__)
 

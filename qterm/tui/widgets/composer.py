@@ -17,9 +17,9 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from qterm.model import Turn
-from qterm.tui import pastes
-from qterm.tui.commands import Place, bindings, keys_of
+from qterm.tui.commands.registry import Place, bindings, keys_of
 from qterm.tui.widgets.folding import FoldingArea
+from qterm.tui.words import pastes
 
 HINT = "Write to Q…"
 

@@ -18,7 +18,7 @@ from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
 from qterm.model import QTERM, YOU, Turn
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.look import Look
 from qterm.tui.widgets.progress import Progress
 from qterm.tui.widgets.selecting import Selecting

@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
-from qterm.tui import pastes
 from qterm.tui.content import from_editor, to_editor
-from qterm.tui.pastes import Pastes
+from qterm.tui.words import pastes
+from qterm.tui.words.pastes import Pastes
 
 UNFOLD_CHARS = 200_000
 """The most code points of a paste that can be unfolded in the editor; `$EDITOR` takes any."""

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from qterm.settings.keys import Key, WrongValueError
 from qterm.settings.problems import show
 from qterm.tui.content import from_editor, one_line, plain, to_editor
-from qterm.tui.setting_rows import value_words
+from qterm.tui.words.setting_rows import value_words
 
 _YES_NO = ("yes", "no")
 

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 
 from qterm.model import Q, Turn
 from qterm.tui.look import Look, Shown
-from qterm.tui.markdown_signs import MOST_DRAWN, MOST_DRAWN_PARTS, parts
 from qterm.tui.widgets.progress import Progress
 from qterm.tui.widgets.window import Window
+from qterm.tui.words.markdown_signs import MOST_DRAWN, MOST_DRAWN_PARTS, parts
 
 _SET_BACK = timedelta(days=1)
 

@@ -12,11 +12,11 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from qterm.model import Task
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.common import Common
-from qterm.tui.task_order import Part, Wanted
-from qterm.tui.task_words import head, list_line, live_words
 from qterm.tui.widgets.steps import ThreadWork
+from qterm.tui.words.task_order import Part, Wanted
+from qterm.tui.words.task_words import head, list_line, live_words
 
 DEFAULT_WIDTH = 30
 """Cells, before the list has been laid out."""

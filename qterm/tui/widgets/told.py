@@ -9,10 +9,10 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from qterm.context import Caps
-from qterm.tui.commands import Place, bindings
+from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.content import one_line, plain
-from qterm.tui.told_rows import Row, RowWords, Telling, fit_words, numbers, rows
 from qterm.tui.widgets.walking import Line, WalkList
+from qterm.tui.words.told_rows import Row, RowWords, Telling, fit_words, numbers, rows
 
 _NAMES = {
     "mode": "Mode",

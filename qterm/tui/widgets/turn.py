@@ -15,14 +15,14 @@ from textual.widgets import Static
 
 from qterm.model import Q
 from qterm.tui.look import Look, Shown, at_work, said_length, turn_content
-from qterm.tui.step_words import FOLD
+from qterm.tui.words.step_words import FOLD
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
     from textual.selection import Selection
 
-    from qterm.tui.links import Link
     from qterm.tui.widgets.answer import Answer
+    from qterm.tui.words.links import Link
 
 
 class Beside(Static):

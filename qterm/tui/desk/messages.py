@@ -15,12 +15,12 @@ from qterm.feed.source import FeedChange
 from qterm.hermes.way import Standing
 from qterm.model import Task, Turn
 from qterm.settings.load import Loaded
-from qterm.tui.told_rows import Fit, Known
+from qterm.tui.words.told_rows import Fit, Known
 
 if TYPE_CHECKING:
-    from qterm.tui.excerpt import Hit
-    from qterm.tui.links import Link
-    from qterm.tui.markdown_words import CodeBlock
+    from qterm.tui.words.excerpt import Hit
+    from qterm.tui.words.links import Link
+    from qterm.tui.words.markdown_words import CodeBlock
 
 
 class Side(StrEnum):

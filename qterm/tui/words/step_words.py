@@ -14,8 +14,8 @@ from textual.style import Style
 
 from qterm.hermes.way import Diff, PlanStep, UsageSeen
 from qterm.tui.content import one_line, plain, with_controls
-from qterm.tui.durations import seconds_words, ticking_words
 from qterm.tui.widgets.steps import ALL, THOUGHTS, Step, StepsShown, StepState
+from qterm.tui.words.durations import seconds_words, ticking_words
 
 FOLD = "fold"
 """The key in a style's meta: what a click there unfolds, as a turn's id and a part."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from qterm.services import FirstStart
-from qterm.tui.commands import first_key
+from qterm.tui.commands.registry import first_key
 from qterm.tui.common import Common
 from qterm.tui.content import one_line
 

@@ -22,11 +22,11 @@ from qterm.hermes.way import Answer
 from qterm.model import Fact, Task, Turn
 from qterm.services import Services
 from qterm.threads.home import CONTEXT_SECONDS
-from qterm.tui import messages, writing
-from qterm.tui.keeping import Keeping
-from qterm.tui.messages import Side
-from qterm.tui.told_rows import HIDDEN_CHARS, Fit, Known
+from qterm.tui.desk import messages, writing
+from qterm.tui.desk.keeping import Keeping
+from qterm.tui.desk.messages import Side
 from qterm.tui.widgets.window import PAGE
+from qterm.tui.words.told_rows import HIDDEN_CHARS, Fit, Known
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from textual.binding import BindingType
 
 from qterm.model import YOU, TaskState, Turn, TurnState
-from qterm.tui.command import (
+from qterm.tui.commands.command import (
     NEEDS_FOCUS,
     NO_KEY,
     TAKES_LETTERS,
@@ -19,7 +19,7 @@ from qterm.tui.command import (
     Place,
     Situation,
 )
-from qterm.tui.commands_elsewhere import ELSEWHERE
+from qterm.tui.commands.elsewhere import ELSEWHERE
 
 __all__ = [
     "BY_ID",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from textual.binding import Binding
 
 from qterm.model import Task, Turn
-from qterm.tui.told_rows import Row
+from qterm.tui.words.told_rows import Row
 
 
 class Place(StrEnum):

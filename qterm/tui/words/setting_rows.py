@@ -10,7 +10,7 @@ from qterm.settings.keys import Key, plain, value_keys, value_of
 from qterm.settings.load import DEFAULT, FLAG, Layer, Loaded
 from qterm.settings.schema import Settings
 from qterm.settings.words import EXPLAINED, PERSONAS_EXPLAINED, SECTIONS
-from qterm.tui.commands import BY_ID, COMMANDS, Place, key_words
+from qterm.tui.commands.registry import BY_ID, COMMANDS, Place, key_words
 
 EMPTY = "(empty)"
 

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from qterm.safe_text import safe_text
 from qterm.tui.content import steady
-from qterm.tui.links import Link, link, spans, unique
+from qterm.tui.words.links import Link, link, spans, unique
 
 
 def parser() -> MarkdownIt:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from textual.app import App
 
-from qterm.tui.ending import Leave, interrupts_go_elsewhere
 from qterm.tui.screens.approval import Guarded
+from qterm.tui.terminal.ending import Leave, interrupts_go_elsewhere
 
 
 class Lending(App[Leave], inherit_bindings=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qterm.tui.commands import (
+from qterm.tui.commands.registry import (
     BY_ID,
     COMMANDS,
     NEEDS_FOCUS,

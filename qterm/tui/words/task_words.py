@@ -11,8 +11,8 @@ from textual.content import Content
 from qterm.model import TURNS_CAP, Task, TaskState
 from qterm.safe_text import safe_line
 from qterm.tui.content import cut_cells, one_line
-from qterm.tui.step_words import plan_words, usage_words
 from qterm.tui.widgets.steps import ThreadWork
+from qterm.tui.words.step_words import plan_words, usage_words
 
 _DIM = "$foreground-muted"
 _MARKS = {

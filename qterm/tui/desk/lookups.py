@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from qterm.feed.source import FeedError
 from qterm.model import Q, Turn
-from qterm.tui import messages
-from qterm.tui.desk import Desk
-from qterm.tui.markdown_signs import parts
+from qterm.tui.desk import messages
+from qterm.tui.desk.desk import Desk
+from qterm.tui.words.markdown_signs import parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from qterm.tui.links import Link
-    from qterm.tui.markdown_words import CodeBlock
+    from qterm.tui.words.links import Link
+    from qterm.tui.words.markdown_words import CodeBlock
 
 TYPED_SECONDS = 0.15
 """A search begins this long after the last key."""
@@ -49,7 +49,7 @@ class Lookups(Desk):
         except FeedError as error:
             self.post(messages.SearchFailed(words, str(error)))
             return
-        from qterm.tui.excerpt import hit_of
+        from qterm.tui.words.excerpt import hit_of
 
         more = len(turns) > HITS
         hits = await asyncio.to_thread(lambda: [hit_of(turn, words) for turn in turns[:HITS]])
@@ -61,7 +61,7 @@ class Lookups(Desk):
         """Find the blocks of code in the first of these texts that has any."""
 
         def look() -> list[CodeBlock]:
-            from qterm.tui.markdown_words import code_blocks
+            from qterm.tui.words.markdown_words import code_blocks
 
             return next((found for text in texts if (found := code_blocks(text))), [])
 
@@ -74,7 +74,7 @@ class Lookups(Desk):
         """Find the links in a turn's text, as they are when it is shown."""
 
         def look() -> list[Link]:
-            from qterm.tui.markdown_words import links_in
+            from qterm.tui.words.markdown_words import links_in
 
             return links_in(text, as_markdown=turn.persona == Q and parts(text) > 0)
 
@@ -86,7 +86,7 @@ class Lookups(Desk):
     def open_link(self, link: Link) -> None:
         """Hand a link to the operator's browser."""
 
-        from qterm.tui.browser import open_in_browser
+        from qterm.tui.terminal.browser import open_in_browser
 
         async def hand() -> None:
             self.post(messages.LinkOpened(link, await open_in_browser(link.address)))

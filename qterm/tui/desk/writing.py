@@ -10,7 +10,7 @@ from textual.message import Message
 
 from qterm.feed.source import FeedError, FeedSource
 from qterm.model import Turn
-from qterm.tui import messages
+from qterm.tui.desk import messages
 
 RECALL_SECONDS = 2.0
 """The longest that the editor waits for an earlier message."""
@@ -44,7 +44,7 @@ async def edit(
     environ: Mapping[str, str], post: Post, task_id: str | None, text: str, lend: Lend
 ) -> None:
     """Have the operator edit a text in their own editor; an `Edited` tells what became of it."""
-    from qterm.tui.own_editor import EditorError, edit_text
+    from qterm.tui.terminal.own_editor import EditorError, edit_text
 
     try:
         new = await edit_text(text, environ, lend)

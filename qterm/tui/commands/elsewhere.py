@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qterm.tui.command import Command, Place, Test
-from qterm.tui.told_rows import RowKind
+from qterm.tui.commands.command import Command, Place, Test
+from qterm.tui.words.told_rows import RowKind
 
 
 def _told(*kinds: RowKind) -> Test:

@@ -13,9 +13,9 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import ModalScreen, Screen
 
 from qterm.safe_text import safe_line
-from qterm.tui import messages
-from qterm.tui.commands import COMMANDS, Command, Place, key_words
+from qterm.tui.commands.registry import COMMANDS, Command, Place, key_words
 from qterm.tui.content import palette_words
+from qterm.tui.desk import messages
 from qterm.tui.preferences import is_room
 from qterm.tui.screens.tasks import TasksScreen
 

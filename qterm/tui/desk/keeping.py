@@ -10,7 +10,7 @@ from textual.message import Message
 
 from qterm.services import Services
 from qterm.settings.load import load_again
-from qterm.tui import messages
+from qterm.tui.desk import messages
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""The desk: the work beside the screens (reading, sending, keeping), and its messages."""
