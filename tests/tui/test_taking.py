@@ -92,7 +92,8 @@ def test_what_there_is_to_know_about_an_address() -> None:
     assert said("https://example.org/", "https://example.org") == ""
     assert "before the @" in said("https://good.org@evil.org")
     assert "it reads “аpple.com”" in said("https://xn--pple-43d.com")
-    assert "called “https://good.org”" in said("https://evil.org", "https://good.org")
+    assert "looks like “good.org”" in said("https://evil.org", "good.org")
+    assert said("https://example.org", "the log") == ""
     assert "not encrypted" in said("http://example.org")
 
 

@@ -26,6 +26,9 @@ FIRST_WORDS = "Type a word, or a piece of one: home and every task are searched.
 NEAR_END = 8
 """So many hits before the last one, the next ones are fetched."""
 
+PADDING = 2
+"""Cells beside a hit."""
+
 THREAD_CELLS = 40
 """The most cells of a task's title in a hit."""
 
@@ -140,7 +143,7 @@ class SearchScreen(ModalScreen[int | None]):
         self._list.highlighted = 0 if hits else None
 
     def _add(self, hits: list[Hit]) -> None:
-        width = max(self._list.scrollable_content_region.width, 20)
+        width = max(self._list.scrollable_content_region.width - PADDING, 20)
         self._list.add_options(Option(self._hit(hit, width)) for hit in hits)
 
     def _hit(self, hit: Hit, width: int) -> Content:

@@ -17,6 +17,7 @@ LONGEST: Final = 8_000
 
 _BARE = re.compile(r"(?<![a-z0-9])https?://[^\s<>\"`{}|^\\\x00-\x1f\x7f-\x9f]+", re.IGNORECASE)
 _BEGIN = re.compile(r"https?://[^/]", re.IGNORECASE)
+_LIKE_ADDRESS = re.compile(r"\w\.\w|://")
 _TRAILING = ".,;:!?'*_~…。，、；：！？”’»"
 _BRACKETS = {")": "(", "]": "[", "）": "（", "」": "「", "』": "『"}
 _KEPT = "%/:=&?~#+!$,;'@()*[]-._"
@@ -52,8 +53,8 @@ class Link:
             said.append("What stands before the @ is a name that is sent, not the place.")
         if "xn--" in (host := split.hostname or ""):
             said.append(f"The host is written with foreign letters: it reads “{_readable(host)}”.")
-        if self.label and not self.says_where:
-            said.append(f"In the text it is called “{self.label[:200]}”.")
+        if _LIKE_ADDRESS.search(self.label) and not self.says_where:
+            said.append(f"In the text it looks like “{self.label[:200]}”.")
         if split.scheme == "http":
             said.append("It is not encrypted (http).")
         return said
