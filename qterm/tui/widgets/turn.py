@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 
 class Beside(Static):
-    """What stands beside the words: dragging over it with the mouse takes nothing of it along."""
+    """What stands beside the words: dragging over it, or from it, takes nothing of it along."""
 
-    ALLOW_SELECT = False
+    def get_selection(self, selection: Selection) -> None:
+        """Nothing of it."""
 
 
 class Body(Static):
