@@ -215,6 +215,7 @@ async def test_what_is_still_coming_can_be_copied(tmp_path: Path) -> None:
 
 def test_what_is_said_of_a_copy() -> None:
     assert sent_words("é\nb\n", "it") == "Sent to the terminal's clipboard: it (2 lines, 5 bytes)."
+    assert "set-clipboard on" in sent_words("x", "it", in_tmux=True)
     assert "Many terminals" in sent_words("x" * (MOST_BYTES + 1), "it")
 
 
