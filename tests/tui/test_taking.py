@@ -237,7 +237,7 @@ def opened_by(monkeypatch: pytest.MonkeyPatch, sentence: str = "") -> list[str]:
         given.append(address)
         return sentence
 
-    monkeypatch.setattr("qterm.tui.browser.open_in_browser", take)
+    monkeypatch.setattr("qterm.tui.terminal.browser.open_in_browser", take)
     return given
 
 
