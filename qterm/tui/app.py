@@ -242,6 +242,8 @@ class QtermApp(Preferences, inherit_bindings=False):
         """Go to the home feed."""
         await self.leave_rooms()
         await self.switch_mode("home")
+        if self.home is not None and self.home.is_mounted:
+            self.home.write()
 
     async def action_tasks(self) -> None:
         """Go to the tasks; once there, to their list."""
@@ -249,6 +251,8 @@ class QtermApp(Preferences, inherit_bindings=False):
         self.common.sort()
         if self.current_mode != "tasks":
             await self.switch_mode("tasks")
+            if self.tasks is not None and self.tasks.is_mounted:
+                self.tasks.write()
         elif self.tasks is not None:
             self.tasks.common_changed()
             self.tasks.list.focus()
@@ -339,10 +343,15 @@ class QtermApp(Preferences, inherit_bindings=False):
         self.leave(Leave.DONE)
 
     async def on_event(self, event: events.Event) -> None:
-        """What is pasted, into whichever field, comes with its controls as visible stand-ins."""
+        """What is pasted comes with its controls as visible stand-ins; what is typed beside the
+        editor, and means nothing there, goes into it."""
         if isinstance(event, events.Paste) and not event.is_forwarded:
             is_written = isinstance(self.focused, Composer)  # which does so itself
             event.text = event.text if is_written else to_editor(event.text)
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            screen = self.screen
+            if isinstance(screen, ThreadScreen) and screen.begins_to_write(event):
+                return
         await super().on_event(event)
 
     # -- safe text -----------------------------------------------------------------------------

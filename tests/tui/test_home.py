@@ -568,3 +568,32 @@ async def test_days_have_lines(tmp_path: Path) -> None:
             shown = screen_text(on.app)
             assert shown.index("Saturday 28 November") < shown.index("long ago")
             assert shown.index("Yesterday, Sunday 29 November") < shown.index("Today, Monday")
+
+
+async def test_words_typed_beside_the_editor_go_into_it(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.post("mallory", "The deploy is out.")
+        fact = await on.store.add_fact("Lives in Lisbon.")
+        async with on.shown() as pilot:
+            await pilot.press("tab", *"Tell me")
+            assert home(on).composer.message == "Tell me"
+            assert home(on).composer.has_focus
+            home(on).composer.set_message("")
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: home(on).told.list.has_focus)
+            await pilot.press(*"Tell me")
+            assert home(on).composer.message == "Tell me"
+            assert await on.store.facts() == [fact]
+
+
+async def test_coming_back_to_home_one_writes(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        fact = await on.store.add_fact("Lives in Lisbon.")
+        async with on.shown() as pilot:
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: home(on).told.list.has_focus)
+            await pilot.press("f3", "f2")
+            await until(pilot, lambda: on.app.screen is home(on))
+            await pilot.press(*"exp")
+            await until(pilot, lambda: home(on).composer.message == "exp")
+            assert await on.store.facts() == [fact]

@@ -127,20 +127,20 @@ COMMANDS: tuple[Command, ...] = (
         Place.FEED, "screen.detail", footer=True, available=_has_detail,
     ),
     Command(
-        "hide", "h", "hide from Q", "Hide the selected turn from Q, or show it again",
+        "hide", "h", "hide", "Hide the selected turn from Q, or show it again",
         "A turn hidden in the home feed stays there, but Q is no longer told of it.",
         Place.FEED, "screen.hide", footer=True, available=_is_home_turn,
     ),
     Command(
         "delete", "d", "delete…", "Delete the selected turn…",
         "Delete the selected turn for good; you are asked first.",
-        Place.FEED, "screen.delete", footer=True, available=_selected_said,
+        Place.FEED, "screen.delete", available=_selected_said,
     ),
     Command(
         "copy-turn", "c", "copy", "Copy the selected turn",
         "Send the whole text of the selected turn, or of the newest one, to the terminal's "
         "clipboard.",
-        Place.FEED, "screen.copy_turn", available=_has_turns,
+        Place.FEED, "screen.copy_turn", footer=True, available=_has_turns,
     ),
     Command(
         "copy-code", "y", "copy code", "Copy a block of code…",

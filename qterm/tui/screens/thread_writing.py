@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from textual import on
+from textual import events, on
 from textual.timer import Timer
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 from qterm.feed.source import FeedError
 from qterm.model import Turn
 from qterm.tui.common import OpenThread
-from qterm.tui.content import plain
+from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import messages
 from qterm.tui.desk.messages import Side
 from qterm.tui.desk.outgoing import edited, left_over
@@ -60,6 +60,28 @@ class ThreadWriting(ThreadCommands):
         draft = self.thread.draft if self.thread is not None and self.can_write else ""
         if self.composer.draft != draft:
             self.composer.set_message(draft)
+
+    def write(self) -> None:
+        """The cursor belongs into the editor, where one can write."""
+        if self.can_write:
+            self.set_focus(self.composer)
+
+    def begins_to_write(self, event: events.Key) -> bool:
+        """A character that means nothing where the focus is begins, or goes on with, a message.
+
+        Words typed beside the editor are not lost, and most of their letters are no commands.
+        """
+        character = event.character
+        focused = self.focused
+        if character is None or not event.is_printable or self.composer.read_only:
+            return False
+        if focused is None or focused is self.composer or isinstance(focused, Input | TextArea):
+            return False
+        if event.key in self.active_bindings or not self.can_write:
+            return False
+        self.set_focus(self.composer)
+        self.composer.insert(to_editor(character))
+        return True
 
     @on(Composer.Sent)
     def _send(self, event: Composer.Sent) -> None:
