@@ -10,6 +10,8 @@ from textual.widgets import Input, TextArea
 
 from qterm.feed.source import FeedError
 from qterm.model import Turn
+from qterm.tui.commands.command import Place
+from qterm.tui.commands.registry import COMMANDS, keys_of
 from qterm.tui.common import OpenThread
 from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import messages
@@ -77,11 +79,20 @@ class ThreadWriting(ThreadCommands):
             return False
         if focused is None or focused is self.composer or isinstance(focused, Input | TextArea):
             return False
-        if event.key in self.active_bindings or not self.can_write:
+        if self._is_command(event.key) or not self.can_write:
             return False
         self.set_focus(self.composer)
         self.composer.insert(to_editor(character))
         return True
+
+    def _is_command(self, key: str) -> bool:
+        """Whether a key means something beside the editor, if not at this moment."""
+        own = self.services.settings.keys
+        return any(
+            key in keys_of(command.id, own)
+            for command in COMMANDS
+            if command.place in self.PLACES and command.place is not Place.COMPOSER
+        )
 
     @on(Composer.Sent)
     def _send(self, event: Composer.Sent) -> None:
