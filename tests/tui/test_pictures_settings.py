@@ -267,7 +267,7 @@ PICTURES: dict[str, Scene] = {
     "doctor": (WIDE, READY, from_layers, with_doctor()),
     "doctor-80": (NARROW, READY, from_layers, with_doctor()),
     "doctor-end": (WIDE, READY, from_layers, with_doctor("end")),
-    "palette-80": (NARROW, READY, busy, pressing_still("ctrl+p", words="Add a fact")),
+    "palette-80": (NARROW, READY, busy, pressing_still("ctrl+p", words="Go to the newest turn")),
     "palette-settings": (WIDE, READY, from_layers, palette_of_settings),
     "light-tasks": themed("textual-light", some_tasks, at_tasks),
     "light-settings": themed("textual-light", from_layers, in_settings()),
