@@ -16,7 +16,7 @@ from qterm.private import read_bounded
 from qterm.settings.keys import Key, WrongValueError, all_names, build, sections, value_keys
 from qterm.settings.paths import Paths, resolve_paths
 from qterm.settings.personas import read_personas
-from qterm.settings.problems import Problem, unknown_key, wrong_value
+from qterm.settings.problems import Problem, show, unknown_key, wrong_value
 from qterm.settings.schema import PERSONAS, Settings
 
 __all__ = ["DEFAULT", "FLAG", "Layer", "Loaded", "Paths", "Problem", "load", "load_again"]
@@ -201,7 +201,7 @@ def _take_keys(raw: object, where: str, reading: _Reading) -> None:
             reading.set(name, keys, where)
         else:
             expects = 'keys as words, such as "ctrl+t,f5"'
-            problem = f'{where}: "{name}" has to be {expects}, so its own keys stay.'
+            problem = f"{where}: {show(name)} has to be {expects}, so its own keys stay."
             reading.problems.append(Problem(where, name, problem))
             found.pop(command, None)
     reading.whole["keys"] = found

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -351,6 +351,7 @@ _VALUES = st.recursive(
 
 @hypothesis_settings(deadline=None)
 @given(st.sampled_from([*msgspec.structs.asdict(Settings())]), _VALUES)
+@example("keys", {"\n": False})
 def test_no_value_whatever_breaks_loading(name: str, value: object) -> None:
     import tempfile
 

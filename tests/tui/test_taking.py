@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, Static
 
 from qterm.hermes.way import Asked
 from qterm.tui.screens.approval import ApprovalPanel
@@ -401,8 +401,9 @@ async def test_a_thread_is_written_whole_privately_and_never_over_a_file_unasked
             path.write_text("mine")
             for key, words in (("n", "mine"), ("y", written)):
                 await export(pilot, on, str(path))
-                await opens(pilot, on, Question)
-                await shows(pilot, on, "is there already")
+                question = await opens(pilot, on, Question)
+                said = str(question.query_one(".dialog--text", Static).content)
+                assert "is there already" in said
                 await pilot.press(key)
                 await until(pilot, lambda: on.app.screen is home(on))
                 await until(pilot, lambda words=words: path.read_text() == words)  # type: ignore[misc]

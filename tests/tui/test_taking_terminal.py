@@ -31,7 +31,7 @@ def test_a_drag_and_a_key_send_what_was_said_and_nothing_beside_it(tmp_path: Pat
         assert "hello from afar".endswith(clipboards(terminal)[-1].strip())
         assert "hello from" in clipboards(terminal)[-1]
         terminal.type("\x1b[<0;3;3M\x1b[<0;3;3m")  # a click goes into the feed
-        terminal.shows("hide from Q")
+        terminal.shows("h hide")
         terminal.type("c")
         terminal.shows("Sent to the terminal's clipboard")
         assert clipboards(terminal)[-1] == "hello from afar"

@@ -102,11 +102,13 @@ async def at_home(terminal: Terminal, store: Store) -> None:
         label = words.replace("\ufffd", "")
         if cell_len(label) <= 12:
             feed.has(f"{label}m{number}:")
+
     # back through all of it, loaded again
-    for _ in range(20):
+    def further_up() -> bool:
         terminal.type("\x1b[5~")
-        terminal.read(0.03)
-    feed.has("m0:")
+        return "m0:" in feed()
+
+    terminal.until(further_up)
 
 
 async def in_tasks(terminal: Terminal, store: Store) -> None:
