@@ -259,8 +259,10 @@ class QtermApp(Preferences, inherit_bindings=False):
 
     def action_command_palette(self) -> None:
         """Not over hermes's question: it has its own keys."""
-        if not isinstance(self.screen, Guarded):
-            super().action_command_palette()
+        from qterm.tui.commands.palette import Palette
+
+        if not isinstance(self.screen, Guarded | Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_search(self) -> None:
         """Search the whole feed."""

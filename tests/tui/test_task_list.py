@@ -168,3 +168,17 @@ async def test_five_hundred_tasks_are_walked(tmp_path: Path) -> None:
             await until(pilot, lambda: "Q: news" in screen_text(on.app))
             fresh = {id(line) for _, line in tasks(on).list._shown.values()}
             assert len(fresh - lines) == 1, "only what has changed is made anew"
+
+
+async def test_a_page_key_before_the_list_is_laid_out_ends_nothing(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        for number in range(3):
+            await on.store.add_task(f"task {number}", "/srv")
+        async with at_tasks(on) as pilot:
+            await pilot.resize_terminal(40, 12)
+            options = tasks(on).list
+            options.set_options(["one", "two"])
+            options.highlighted = 1
+            options.action_page_up()
+            options.action_page_down()
+            assert options.highlighted == 1

@@ -6,11 +6,12 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.text import Text
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.screen import ModalScreen, Screen
+from textual.worker import Worker
 
 from qterm.safe_text import safe_line
 from qterm.tui.commands.registry import COMMANDS, Command, Place, key_words
@@ -107,3 +108,12 @@ class Commands(Provider):
                 score = 0.01
             if score > 0:
                 yield Hit(score, entry.prompt, entry.run, entry.name, entry.help)
+
+
+class Palette(CommandPalette):
+    """Textual's palette; one that is closed while it gathers its commands ends nothing else."""
+
+    def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
+        """Its workers look for what is gone when it has been closed: that is no fault."""
+        options["exit_on_error"] = False
+        return super().run_worker(*arguments, **options)

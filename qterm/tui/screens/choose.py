@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from qterm.hermes.way import SessionMode
 from qterm.tui.content import one_line, plain
 from qterm.tui.screens.ask import Words
+from qterm.tui.widgets.options import Options
 
 
 class ChooseMode(ModalScreen[str | None]):
@@ -34,7 +35,7 @@ class ChooseMode(ModalScreen[str | None]):
                 markup=False,
                 classes="dialog--text",
             )
-            yield OptionList(*map(self._option, self._modes), markup=False)
+            yield Options(*map(self._option, self._modes), markup=False)
             yield Static(
                 Content("↑ ↓ choose · enter takes it · esc leaves"),
                 markup=False,

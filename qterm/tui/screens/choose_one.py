@@ -13,6 +13,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from qterm.tui.content import cut_cells, one_line, plain
+from qterm.tui.widgets.options import Options
 from qterm.tui.words.links import Link
 from qterm.tui.words.markdown_words import CodeBlock
 
@@ -36,7 +37,7 @@ class ChooseOne(ModalScreen[int | None]):
         """The question, and what there is to choose from."""
         with Vertical(classes="dialog"):
             yield Static(plain(self._question), markup=False, classes="dialog--text")
-            yield OptionList(*map(Option, self._choices), markup=False)
+            yield Options(*map(Option, self._choices), markup=False)
             hint = f"↑ ↓ choose · enter {self._does} · esc leaves"
             yield Static(plain(hint), markup=False, classes="dialog--hint")
 

@@ -12,6 +12,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from qterm.settings.keys import THEMES
+from qterm.tui.widgets.options import Options
 
 
 class ChooseTheme(ModalScreen[str | None]):
@@ -24,7 +25,7 @@ class ChooseTheme(ModalScreen[str | None]):
         with Vertical(id="themes") as box:
             box.border_title = Content("Theme")
             box.border_subtitle = Content("enter keeps it · esc leaves")
-            yield OptionList(*map(self._option, THEMES), id="themes--list", compact=True)
+            yield Options(*map(self._option, THEMES), id="themes--list", compact=True)
 
     def _option(self, name: str) -> Option:
         theme = self.app.available_themes[name]

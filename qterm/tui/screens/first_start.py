@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from qterm.services import FirstStart, StartState
 from qterm.tui.content import plain
+from qterm.tui.widgets.options import Options
 
 
 class Offer(StrEnum):
@@ -114,7 +115,7 @@ class FirstStartScreen(Screen[Offer]):
             yield Static(plain(self._state.sentence), id="first-start--state", markup=False)
             if self._state.kind is FirstStart.NO_HERMES:
                 yield Static(Content(_INSTALL), classes="first-start--text", markup=False)
-            yield OptionList(
+            yield Options(
                 *self._options(),
                 id="first-start--offers",
                 markup=False,

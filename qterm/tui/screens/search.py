@@ -20,6 +20,7 @@ from qterm.tui.desk import messages
 from qterm.tui.desk.lookups import Lookups
 from qterm.tui.look import Look
 from qterm.tui.screens.room import app_bindings
+from qterm.tui.widgets.options import Options
 from qterm.tui.words.excerpt import Hit
 
 FIRST_WORDS = "Type a word, or a piece of one: home and every task are searched."
@@ -33,7 +34,7 @@ THREAD_CELLS = 40
 """The most cells of a task's title in a hit."""
 
 
-class Hits(OptionList, can_focus=False):
+class Hits(Options, can_focus=False):
     """What was found; the words above it keep the keys."""
 
     def __init__(self, near_end: Callable[[], None]) -> None:

@@ -20,6 +20,7 @@ from qterm.tui.desk import messages
 from qterm.tui.screens.press_key import PressKey
 from qterm.tui.screens.room import FilterLine, Room
 from qterm.tui.widgets.bars import KeysLine
+from qterm.tui.widgets.options import Options
 from qterm.tui.widgets.setting_editor import SettingEditor
 from qterm.tui.words.setting_rows import Row, details, kept_words, rows
 
@@ -53,7 +54,7 @@ class SettingsScreen(Room):
         self._rows: dict[str, Row] = {}
         self._awaited: dict[str, bool] = {}
         self.filter = SettingsFilter("type to filter")
-        self.list = OptionList(id="settings--list", markup=False)
+        self.list = Options(id="settings--list", markup=False)
         self.list.can_focus = False
         self.editor = SettingEditor()
         self._detail = Static(Content(""), id="settings--detail", markup=False)

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from qterm.settings.keys import Key, WrongValueError
 from qterm.settings.problems import show
 from qterm.tui.content import from_editor, one_line, plain, to_editor
+from qterm.tui.widgets.options import Options
 from qterm.tui.words.setting_rows import value_words
 
 _YES_NO = ("yes", "no")
@@ -39,7 +40,7 @@ class SettingEditor(Vertical):
     def __init__(self) -> None:
         super().__init__(id="setting-editor")
         self._key: Key | None = None
-        self._choices = OptionList(id="setting-editor--choices", markup=False, compact=True)
+        self._choices = Options(id="setting-editor--choices", markup=False, compact=True)
         self._line = Input(id="setting-editor--line", compact=True, select_on_focus=False)
         self._wrong = Static(Content(""), id="setting-editor--wrong", markup=False)
         self._hint = Static(Content(""), id="setting-editor--hint", markup=False)

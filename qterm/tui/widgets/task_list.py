@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 from qterm.model import Task
 from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.common import Common
+from qterm.tui.widgets.options import Options
 from qterm.tui.widgets.steps import ThreadWork
 from qterm.tui.words.task_order import Part, Wanted
 from qterm.tui.words.task_words import head, list_line, live_words
@@ -22,7 +23,7 @@ DEFAULT_WIDTH = 30
 """Cells, before the list has been laid out."""
 
 
-class TaskList(OptionList):
+class TaskList(Options):
     """The tasks, the open ones first. Only the operator's moves post `OptionHighlighted`."""
 
     BINDINGS = bindings(Place.LIST)

@@ -15,6 +15,8 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from qterm.tui.widgets.options import Options
+
 STEP = 3
 """Lines that a key scrolls in a row that is higher than the view."""
 
@@ -32,7 +34,7 @@ class Line:
         return self.id == other.id and mine.plain == its.plain and mine.spans == its.spans
 
 
-class WalkList(OptionList, inherit_bindings=False):
+class WalkList(Options, inherit_bindings=False):
     """The cursor goes from one row that can be chosen to the next; in a row that is higher than
     the view, and before the first and after the last, the keys scroll. Nothing wraps around.
 
