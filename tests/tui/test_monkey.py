@@ -27,7 +27,7 @@ def keys() -> list[str]:
     return sorted((known | {"tab", "shift+tab", "backspace", "left", "right", "y", "n"}) - LEAVES)
 
 
-@pytest.mark.parametrize("seed", [1, 8, 11, 14])
+@pytest.mark.parametrize("seed", [8, 11, 14])
 async def test_nothing_breaks(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with stage(tmp_path) as on:
