@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding
+from textual.errors import NoWidget
 
 from qterm.model import YOU, Q
 from qterm.services import FirstStart, Services
@@ -354,7 +355,22 @@ class QtermApp(Preferences, inherit_bindings=False):
             screen = self.screen
             if isinstance(screen, ThreadScreen) and screen.begins_to_write(event):
                 return
+        if isinstance(event, (events.MouseDown, events.MouseMove)) and self._meets_what_is_gone(
+            event
+        ):
+            return
         await super().on_event(event)
+
+    def _meets_what_is_gone(self, event: events.MouseEvent) -> bool:
+        """Whether the mouse is over a widget that was taken away since the last layout: Textual
+        8.2.8 asks for its parent, which is None by then."""
+        if event.is_forwarded or self.mouse_captured is not None:
+            return False
+        try:
+            widget, _ = self.get_widget_at(event.x, event.y)
+        except NoWidget:
+            return False
+        return not widget.is_attached
 
     # -- safe text -----------------------------------------------------------------------------
 

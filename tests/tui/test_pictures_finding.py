@@ -124,6 +124,7 @@ async def export_asked(pilot: Pilot[Any], on: Stage) -> None:
     await shows(pilot, on, "Write this thread")
     path = on.app.screen.query_one("#path", Input)
     path.value, path.cursor_blink = "/home/alex/qterm-home-2026-11-30.md", False
+    path.cursor_position = len("/home/alex/qterm-home-2026-11-30")  # the real name is dated today
 
 
 PICTURES: dict[str, Scene] = {
