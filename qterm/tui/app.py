@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from qterm.feed.source import FeedChange
     from qterm.settings.load import Loaded
+    from qterm.tui.memory.pane import MemoryScreen
     from qterm.tui.screens.tasks import TasksScreen
 
 __all__ = ["Leave", "QtermApp", "make_app", "run", "run_screen"]
@@ -99,8 +100,10 @@ class QtermApp(Preferences, inherit_bindings=False):
         self.going = Going(self)
         self.home: HomeScreen | None = None
         self.tasks: TasksScreen | None = None
+        self.memory: MemoryScreen | None = None
         self.add_mode("home", self._make_home)
         self.add_mode("tasks", self._make_tasks)
+        self.add_mode("memory", self._make_memory)
 
     def _make_home(self) -> HomeScreen:
         self._fit_look()
@@ -112,6 +115,17 @@ class QtermApp(Preferences, inherit_bindings=False):
 
         self.tasks = TasksScreen(self.common)
         return self.tasks
+
+    def _make_memory(self) -> MemoryScreen:
+        from qterm.tui.memory.pane import MemoryScreen
+
+        self.memory = MemoryScreen(self.common)
+        return self.memory
+
+    def mode_screens(self) -> list[ThreadScreen | MemoryScreen]:
+        """The screens of the modes that are there."""
+        screens = (self.home, self.tasks, self.memory)
+        return [screen for screen in screens if screen and screen.is_mounted]
 
     def thread_screens(self) -> list[ThreadScreen]:
         """The screens with a thread that are there."""
@@ -196,7 +210,7 @@ class QtermApp(Preferences, inherit_bindings=False):
 
     def common_changed(self) -> None:
         """What the screens share is other now."""
-        for screen in self.thread_screens():
+        for screen in self.mode_screens():
             screen.common_changed()
 
     def _take_news(self, change: FeedChange) -> None:
@@ -257,6 +271,11 @@ class QtermApp(Preferences, inherit_bindings=False):
         elif self.tasks is not None:
             self.tasks.common_changed()
             self.tasks.list.focus()
+
+    async def action_memory(self) -> None:
+        """Go to the memory."""
+        await self.leave_rooms()
+        await self.switch_mode("memory")
 
     def action_command_palette(self) -> None:
         """Not over hermes's question: it has its own keys."""

@@ -47,7 +47,8 @@ class Common:
 
     `task_look` is the look of a task's thread, in which only two speak. `requests` are those that
     stand, `standing` is which transport the next turn takes; `told_of_deny`: it was said that
-    `ask` acts as `deny`; `searched`: the words of the last search.
+    `ask` acts as `deny`; `searched`: the words of the last search;
+    `memory_percent`: how full MEMORY.md is, once that is known.
     """
 
     services: Services
@@ -62,6 +63,7 @@ class Common:
     standing: Standing | None = None
     told_of_deny: bool = False
     searched: str = ""
+    memory_percent: int | None = None
     news: News = field(init=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.screen import ModalScreen, Screen
@@ -16,6 +16,7 @@ from qterm.tui.words.themes import counterpart
 if TYPE_CHECKING:
     from qterm.settings.load import Loaded
     from qterm.settings.schema import Settings
+    from qterm.tui.memory.pane import MemoryScreen
     from qterm.tui.screens.home import HomeScreen
     from qterm.tui.screens.thread import ThreadScreen
 
@@ -37,8 +38,8 @@ class Preferences(Offers, inherit_bindings=False):
         """The settings as the files have them; some count only from the next start on."""
         return self._written or self.services.loaded
 
-    def thread_screens(self) -> list[ThreadScreen]:
-        """The screens with a thread that are there."""
+    def mode_screens(self) -> Sequence[ThreadScreen | MemoryScreen]:
+        """The screens of the modes that are there."""
         raise NotImplementedError
 
     def follow_themes(self) -> None:
@@ -156,7 +157,7 @@ class Preferences(Offers, inherit_bindings=False):
             self.theme = now.screen.theme
         if now.keys != before.keys:
             self._take_keys(now)
-        for screen in self.thread_screens():
+        for screen in self.mode_screens():
             screen.settings_changed(before)
 
     def _take_keys(self, settings: Settings) -> None:

@@ -11,7 +11,7 @@ from tests.tui.stage import stage
 
 
 async def test_a_click_on_what_is_just_gone_ends_nothing(tmp_path: Path) -> None:
-    """A footer that changes under the pointer: until the next layout, the old key is still there."""
+    """A footer that changes under the pointer: the old key is there until the next layout."""
     async with stage(tmp_path) as on, on.shown() as pilot:
         words = Static("soon gone")
         await on.app.screen.mount(words, before=0)

@@ -278,7 +278,7 @@ async def test_finishing_and_reopening_ask_and_the_next_message_starts_fresh(
             await until(pilot, lambda: "ctrl+o reopens it" in screen_text(on.app))
             assert "Done: read only." in screen_text(on.app)
             assert "✓ Ship the importer" in screen_text(on.app)
-            assert "f3 Tasks  " in screen_text(on.app).splitlines()[0]
+            assert "f3 Tasks · f4" in screen_text(on.app).splitlines()[0]
             tasks(on).composer.focus()
             await pilot.press(*"nothing", "ctrl+j", "␛", "enter")
             assert tasks(on).composer.text == ""

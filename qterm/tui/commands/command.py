@@ -20,6 +20,14 @@ class Place(StrEnum):
     LIST = "In the list of tasks (tab goes there)"
     TOLD = "In what Q will be told (ctrl+t goes there)"
     FILTER = "In the filter of the tasks"
+    ENTRIES = "In the list of memory entries"
+    ENTRY = "Editing a memory entry"
+    MEMORY = "Memory"
+    PREVIEW = "In the preview of a prune"
+    COMPARISON = "In the comparison of the policies"
+    KEPT = "In what was kept of the memory"
+    SUGGESTED = "In the suggested tags"
+    CONFLICT = "Where the memory was changed on both sides"
     HOME = "Home"
     TASKS = "Tasks"
     THREAD = "Home and tasks"
@@ -29,10 +37,33 @@ class Place(StrEnum):
     APP = "Everywhere"
 
 
-NEEDS_FOCUS = frozenset({Place.COMPOSER, Place.FEED, Place.LIST, Place.TOLD, Place.FILTER})
+NEEDS_FOCUS = frozenset(
+    {
+        Place.COMPOSER,
+        Place.FEED,
+        Place.LIST,
+        Place.TOLD,
+        Place.FILTER,
+        Place.ENTRIES,
+        Place.ENTRY,
+    }
+)
 """Places of which one listens at a time: the one that has the focus."""
 
-TAKES_LETTERS = frozenset({Place.FEED, Place.LIST, Place.TOLD, Place.DOCTOR})
+TAKES_LETTERS = frozenset(
+    {
+        Place.FEED,
+        Place.LIST,
+        Place.TOLD,
+        Place.DOCTOR,
+        Place.ENTRIES,
+        Place.PREVIEW,
+        Place.COMPARISON,
+        Place.KEPT,
+        Place.SUGGESTED,
+        Place.CONFLICT,
+    }
+)
 """Places in which nothing is written, so that a letter can be a key."""
 
 
@@ -45,7 +76,8 @@ class Situation:
     something has been said in this one; `writes`: a message can be written here, `folded`: a paste
     in it is folded; `filtered`: the list does not show all tasks. `told` is the chosen row of
     what Q will be told; `removed`: a fact can be brought back. `setting` is the chosen one's dotted
-    name, `setting_is_kept`: settings.toml has it.
+    name, `setting_is_kept`: settings.toml has it. `can` are words for what a screen of the memory
+    can do now, by which its commands ask (see `can`).
     """
 
     running: bool = False
@@ -67,6 +99,7 @@ class Situation:
     filtered: bool = False
     setting: str = ""
     setting_is_kept: bool = False
+    can: frozenset[str] = frozenset()
 
 
 Test = Callable[[Situation], bool]
@@ -74,6 +107,11 @@ Test = Callable[[Situation], bool]
 
 def _always(_: Situation) -> bool:
     return True
+
+
+def can(word: str) -> Test:
+    """Available where the screen says that it can do this now."""
+    return lambda now: word in now.can
 
 
 NO_KEY = "no-key"

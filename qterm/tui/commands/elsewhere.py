@@ -111,6 +111,11 @@ ELSEWHERE: tuple[Command, ...] = (
         Place.APP, "tasks",
     ),
     Command(
+        "memory", "f4", "memory", "Memory",
+        "See what Q remembers, tag and edit it, and look at a prune before anything is written.",
+        Place.APP, "memory",
+    ),
+    Command(
         "doctor", "f5", "doctor", "Doctor",
         "Check hermes, its model, the store and the config, with a mend for each fault.",
         Place.APP, "doctor",

@@ -284,3 +284,20 @@ class SettingRefused(Message, bubble=False):
 
     name: str
     sentence: str
+
+
+@dataclass
+class MemoryDone(Message, bubble=False):
+    """Work on the memory is done; `what` is what was asked for, `found` what came of it."""
+
+    what: str
+    found: object
+
+
+@dataclass
+class MemoryFailed(Message, bubble=False):
+    """Work on the memory that could not be done; `error` is a MemoryFault where it was refused."""
+
+    what: str
+    sentence: str
+    error: Exception

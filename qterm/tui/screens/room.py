@@ -13,7 +13,7 @@ from qterm.tui.commands.registry import BY_ID, Place, Situation, bindings, by_ac
 if TYPE_CHECKING:
     from qterm.tui.app import QtermApp
 
-_STILL_WORK = ("home", "tasks", "doctor", "settings", "help", "theme")
+_STILL_WORK = ("home", "tasks", "memory", "doctor", "settings", "help", "theme")
 
 
 def app_bindings() -> list[BindingType]:

@@ -33,6 +33,7 @@ from qterm.tui.widgets.bars import KeysLine, NewBelow, Notices, TitleBar
 from qterm.tui.widgets.composer import Composer
 from qterm.tui.widgets.feed import FeedView
 from qterm.tui.widgets.too_small import TooSmall
+from qterm.tui.words.place_words import place_words
 from qterm.tui.words.state_words import asks_words, q_words, title_state, version_parts
 from qterm.tui.words.task_words import live_words
 
@@ -334,7 +335,7 @@ class ThreadScreen(ThreadTaking):
         """Show where the screens are, and how Q is."""
         if self._leaving:
             return
-        places = self._places()
+        places = place_words(self.common, self.PLACE)
         self._title.show_places(places)
         room = max(self.size.width - places.cell_length - 4, 20)
         self._title.show(title_state(self._state_parts(room), room), self._why())
@@ -370,25 +371,6 @@ class ThreadScreen(ThreadTaking):
         """Why the next turn goes the way it does."""
         standing = self.common.standing
         return plain(standing.why) if standing is not None else None
-
-    def _places(self) -> Content:
-        name = "qterm rehearsal" if self.services.is_demo else "qterm"
-        count = self.common.open_count()
-        tasks = f"Tasks {count}" if count else "Tasks"
-        home = self._place("home", "Home")
-        if self.PLACE != "home" and (news := self.common.news.at_home):
-            home = Content.assemble(home, Content.styled(f" {news:,} new", "bold $text-warning"))
-        places = [home, self._place("tasks", tasks)]
-        if news := self.common.new_count():
-            places.append(Content.styled(f"{news} new", "bold $text-warning"))
-        return Content.assemble(
-            Content.styled(name, "bold"), "  ", Content.styled(" · ", "dim").join(places)
-        )
-
-    def _place(self, command_id: str, name: str) -> Content:
-        here = command_id == self.PLACE
-        key = Content.styled(f"{self.look.key(command_id)} ", "$foreground-muted")
-        return Content.assemble(key, Content.styled(name, "bold" if here else "$foreground-muted"))
 
     def common_changed(self) -> None:
         """The tasks, Q's state or hermes's version are others now."""

@@ -1,0 +1,96 @@
+"""Work on hermes's memory beside the screens: in a thread, since it reads, locks and reckons."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from qterm.services import Services
+from qterm.tui.desk import messages
+
+if TYPE_CHECKING:
+    from qterm.memory.book import MemoryBook
+    from qterm.tui.desk.desk import Start
+
+log = logging.getLogger(__name__)
+
+Work = Callable[["MemoryBook"], object]
+"""What is done in a thread; it raises a MemoryFault with one sentence where it can't be."""
+
+
+@dataclass
+class MemoryWork:
+    """`post` brings what came of it to whoever asked, `start` runs a worker there.
+
+    What came of it is a `messages.MemoryDone` or a `messages.MemoryFailed` with the same `what`.
+    """
+
+    services: Services
+    post: Callable[[Message], object]
+    start: Start
+    _due: dict[str, Work] = field(default_factory=dict)
+    _at_work: set[str] = field(default_factory=set)
+
+    def ask(self, what: str, work: Work) -> None:
+        """Look at something: of several with the same `what`, only the newest counts.
+
+        It follows the one that is at work, whose answer is not told any more.
+        """
+        self._due[what] = work
+        if what not in self._at_work:
+            self._at_work.add(what)
+            self._run(what, partial(self._work_off, what))
+
+    def change(self, what: str, work: Work) -> None:
+        """Change something: every one of them is done, and told."""
+        self._run(what, partial(self._do, what, work))
+
+    def _run(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
+        self.start(
+            work,
+            group=f"memory {what}",
+            exclusive=False,
+            exit_on_error=False,
+            name=f"memory {what}",
+            description=f"qterm: memory {what}",
+        )
+
+    async def _work_off(self, what: str) -> None:
+        try:
+            while (work := self._due.pop(what, None)) is not None:
+                await self._do(what, work, is_latest=lambda: what not in self._due)
+        finally:
+            self._at_work.discard(what)
+
+    async def _do(
+        self, what: str, work: Work, is_latest: Callable[[], bool] = lambda: True
+    ) -> None:
+        from qterm.memory.errors import MemoryFault
+
+        try:
+            found = await asyncio.to_thread(lambda: work(self._open()))
+        except MemoryFault as error:
+            told: Message = messages.MemoryFailed(what, str(error), error)
+        except Exception as error:
+            log.exception("work on the memory failed")
+            sentence = (
+                f"Something went wrong inside qterm ({type(error).__name__}); the log has the "
+                "details. Nothing in the memory was changed, unless you were told so."
+            )
+            told = messages.MemoryFailed(what, sentence, error)
+        else:
+            told = messages.MemoryDone(what, found)
+        if is_latest():
+            self.post(told)
+
+    def _open(self) -> MemoryBook:
+        from qterm.memory.opening import open_memory
+
+        services = self.services
+        return open_memory(services.loaded, services.environ, now=services.conversation.now)
