@@ -46,6 +46,7 @@ class Conversation:
     `owner` is this process. `home_cwd` is where each home turn gets an empty folder to run in
     (rule S8: hermes takes instructions from files it finds). `now` gives the local time with its
     zone, `clock` seconds that never go back, `notes` the working notes of the home thread.
+    `end_left_behind` ends what a qterm that was killed has left running; it blocks.
     """
 
     feed: FeedSource
@@ -56,11 +57,13 @@ class Conversation:
     now: Callable[[], datetime] = local_now
     clock: Callable[[], float] = time.monotonic
     notes: Callable[[], Sequence[str]] = tuple
+    end_left_behind: Callable[[], int] | None = None
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, Exchange] = field(default_factory=dict)
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
     _over: set[asyncio.Task[Any]] = field(default_factory=set)  # the turn has ended
     _taken_back: set[int] = field(default_factory=set)
+    _ending_left: asyncio.Task[int] | None = None
     _closing: bool = False
 
     # -- what the faces call ----------------------------------------------------------------
@@ -129,8 +132,14 @@ class Conversation:
         return None
 
     async def recover(self) -> list[Turn]:
-        """Mark what a qterm that is gone had left open as interrupted; nothing is sent again."""
-        return await self.feed.interrupt_orphans()
+        """Mark what a qterm that is gone had left open as interrupted; nothing is sent again.
+
+        What of it still runs is ended, beside whatever comes next but a turn.
+        """
+        turns = await self.feed.interrupt_orphans()
+        if turns and self.end_left_behind is not None:
+            self._ending_left = asyncio.create_task(asyncio.to_thread(self.end_left_behind))
+        return turns
 
     async def context(self) -> QContext:
         """What Q would be told with a home message now."""
@@ -217,7 +226,7 @@ class Conversation:
         ours = [task for task, turn in self._tasks.items() if turn and turn.task_id == task_id]
         if ours:
             await asyncio.wait(ours)
-        await self.feed.interrupt_orphans()
+        await self.recover()
         if await self.feed.open_turns(task_id):
             raise SendError("Another qterm is at work in this task: stop it there first.")
 
@@ -257,7 +266,9 @@ class Conversation:
         if ahead:
             emit(Waiting(turn, len(ahead)))
         async with self.feed.lock(turn.task_id, turn.id):
-            await self.feed.interrupt_orphans()
+            await self.recover()
+            if self._ending_left is not None:  # this turn must not meet it
+                await asyncio.shield(self._ending_left)
             if not await self.feed.claim(turn.id, self.owner):
                 emit(TakenBack(turn))
                 return

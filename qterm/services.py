@@ -16,6 +16,7 @@ import msgspec
 from qterm.conversation import Conversation
 from qterm.feed.source import FeedSource
 from qterm.frame import ChatFrame
+from qterm.hermes.left_behind import LeftBehind
 from qterm.hermes.locate import locate
 from qterm.hermes.place import HermesNotFound, HermesPlace
 from qterm.hermes.remote import is_ssh
@@ -178,7 +179,7 @@ def _approvals(settings: Settings) -> Approvals:
     return Approvals.DENY if is_denied else chosen
 
 
-def _way(loaded: Loaded, environ: Mapping[str, str]) -> ChosenWay:
+def _way(loaded: Loaded, environ: Mapping[str, str], left: LeftBehind) -> ChosenWay:
     settings, cache_dir = loaded.settings, loaded.paths.cache_dir
     approvals = _approvals(settings)
 
@@ -186,8 +187,10 @@ def _way(loaded: Loaded, environ: Mapping[str, str]) -> ChosenWay:
         return locate(settings.hermes, environ)
 
     def open_spawn() -> SpawnWay:
+        from qterm.hermes.processes import note_in
         from qterm.hermes.spawn import SpawnWay
 
+        note_in(left)
         return SpawnWay(find, approvals=approvals, cache_dir=cache_dir, environ=environ)
 
     def open_live(spawn: SpawnWay) -> LiveWay:
@@ -206,7 +209,7 @@ async def open_services(
     loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False
 ) -> Services:
     """Open the feed and put the parts together; hermes is not started. Raises FeedError."""
-    from qterm.feed.owner import current_owner
+    from qterm.feed.owner import current_owner, started
     from qterm.feed.store import open_store
 
     def notes() -> list[str]:
@@ -216,10 +219,12 @@ async def open_services(
 
     paths, settings = loaded.paths, loaded.settings
     feed = await open_store(paths.store_file, locks_dir=paths.locks_dir)
-    way = _way(loaded, environ)
+    left = LeftBehind(paths.running_dir, current_owner, started)
+    way = _way(loaded, environ, left)
     conversation = Conversation(feed, way, settings, current_owner(), paths.home_cwd)
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     conversation.notes = notes
+    conversation.end_left_behind = left.end
     try:
         services.interrupted = tuple(await conversation.recover())
     except BaseException:

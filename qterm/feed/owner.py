@@ -19,17 +19,17 @@ _ENDED = {"Z", "X", "x"}
 def current_owner() -> Owner:
     """The owner that stands for this process."""
     pid = os.getpid()
-    token = _started(pid)
+    token = started(pid)
     assert token is not None, "a running process has started"
     return Owner(pid, token)
 
 
 def is_alive(owner: Owner) -> bool:
     """Whether this very process still runs; False for another one with the same id."""
-    return _started(owner.pid) == owner.started
+    return started(owner.pid) == owner.started
 
 
-def _started(pid: int) -> str | None:
+def started(pid: int) -> str | None:
     """The token of a process's start; None when no such process runs."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import psutil
 
+from qterm.hermes.left_behind import LeftBehind
+
 CHUNK = 65_536
 DRAIN = 2.0
 """Seconds the pipes are still read after the process has ended: another may hold them open."""
@@ -45,6 +47,14 @@ STOPPING = Patience(interrupt=5.0, term=1.0)
 CLOSING = Patience(interrupt=2.0)
 
 _live: set[Child] = set()
+_notes: LeftBehind | None = None
+
+
+def note_in(notes: LeftBehind | None) -> None:
+    """Note every process that is started from now on, so that a later qterm can end what this one
+    leaves behind when it is killed."""
+    global _notes  # noqa: PLW0603 - as `_live`, it belongs to this process
+    _notes = notes
 
 
 class Child:
@@ -59,6 +69,9 @@ class Child:
         self._tethered = False
         self._loop = asyncio.get_running_loop()
         _live.add(self)
+        self._notes = _notes
+        if self._notes is not None:
+            self._notes.note(popen.pid)
         threading.Thread(target=self._wait, name=f"wait-{popen.pid}", daemon=True).start()
 
     @classmethod
@@ -215,6 +228,8 @@ class Child:
     def _wait(self) -> None:
         self._popen.wait()
         _live.discard(self)
+        if self._notes is not None:
+            self._notes.forget(self.pid)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(self._ended.set)
 

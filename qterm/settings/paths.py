@@ -39,6 +39,11 @@ class Paths:
         return self.data_dir / "locks"
 
     @property
+    def running_dir(self) -> Path:
+        """A note for each process of hermes's that runs (`hermes/left_behind.py`)."""
+        return self.data_dir / "running"
+
+    @property
     def log_file(self) -> Path:
         """The rotating log."""
         return self.data_dir / "qterm.log"
@@ -57,6 +62,7 @@ class Paths:
             "config": self.config_file,
             "log": self.log_file,
             "locks": self.locks_dir,
+            "notes of running processes": self.running_dir,
             "cache": self.cache_dir,
             "folder of home turns": self.home_cwd,
         }

@@ -76,6 +76,21 @@ def test_killed_in_mid_turn(stage: Stage) -> None:
     assert len(stage.hermes.calls) == 1
 
 
+def test_what_a_killed_qterm_left_running_is_ended(stage: Stage) -> None:
+    """Also a tool in a session of its own, before the next turn begins."""
+    script(stage, SLOW, streamed("Again."))
+    process = stage.start("send", "hello")
+    wait_for(lambda: any(text == "half an answer" for text, _ in stage.states()))
+    wait_for(lambda: len(stage.children()) >= 2)
+    left = stage.children()
+    process.kill()
+    process.wait()
+    assert stage.children() == left
+    assert stage.run("send", "and now?").stdout == b"Again.\n"
+    assert stage.children() == []
+    assert not list((stage.folder / "data" / "running").iterdir())
+
+
 def test_another_qterms_turn_is_left_alone(stage: Stage) -> None:
     script(stage, SLOW)
     process = stage.start("send", "hello")
