@@ -291,7 +291,7 @@ async def test_every_path_and_what_others_can_read(patient: Patient) -> None:
     patient.data.chmod(0o755)
     found = await patient.look()
     paths = {name for name in found if name.startswith("path.")}
-    assert len(paths) == 8
+    assert len(paths) == 9
     check = found["path.data-folder"]
     assert check.state == "warn"
     assert check.mend == f"Close it: `chmod 700 {patient.data}`."
