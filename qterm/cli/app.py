@@ -26,6 +26,7 @@ COMMANDS = {
     "facts": "about",
     "mode": "about",
     "memory": "memory",
+    "compact": "compact",
     "doctor": "doctor",
     "demo": "demo",
     "completion": "completion",

@@ -25,7 +25,7 @@ from qterm.memory.look import (
     would_empty,
 )
 from qterm.memory.plan import Plan, check, check_before_reading
-from qterm.memory.policies.dual import unstamp
+from qterm.memory.policies import dual
 from qterm.memory.policies.registry import Comparison, compare, propose, stray_ticks
 from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
 from qterm.memory.schema import Migration, to_schema, to_tags, with_priority
@@ -259,6 +259,19 @@ class MemoryBook:
         )
         return self._change(look, found.entries, gone, f"migrate to {form}")
 
+    def prune_working(self) -> tuple[Written, ...]:
+        """Take what is too old out of WORKING.md, by age alone; without such entries nothing is
+        touched. It may end up empty: everything that goes is in the archive."""
+        look = self.look_at_text(StoreName.WORKING)
+        proposal = dual.aged(look.document, self.settings, self.now().date())
+        gone = tuple(
+            Gone(made.index, look.entries[made.index], made.reason) for made in proposal.going
+        )
+        if not gone:
+            return ()
+        left = proposal.left(StoreName.WORKING).entries
+        return self._change(look, left, gone, "maintenance")
+
     def _change(
         self, look: Look, entries: tuple[str, ...], gone: tuple[Gone, ...], by: str
     ) -> tuple[Written, ...]:
@@ -303,7 +316,7 @@ class MemoryBook:
 
     def bring_back(self, look: Look, index: int) -> tuple[Written, ...]:
         """Move an entry of WORKING.md back to the end of MEMORY.md; its stamp goes (rule M5)."""
-        text = unstamp(look.entries[index])
+        text = dual.unstamp(look.entries[index])
         memory = self.look_at_text(StoreName.MEMORY)
         changes = []
         if text not in memory.entries:
@@ -315,7 +328,7 @@ class MemoryBook:
     def _out_of_working(self, text: str) -> list[Change]:
         working = self.look_at_text(StoreName.WORKING)
         for index, entry in enumerate(working.entries):
-            if unstamp(entry) == text:
+            if dual.unstamp(entry) == text:
                 left = (*working.entries[:index], *working.entries[index + 1 :])
                 gone = Gone(index, entry, "brought back to MEMORY.md")
                 return [Change(working.snapshot, left, (gone,))]

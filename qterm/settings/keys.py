@@ -181,6 +181,18 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool], tuple[str, ...]]] = {
         _is_backup,
         (),
     ),
+    "maintenance.enabled": ("true or false", _any, ()),
+    "maintenance.window_minutes": (
+        "a number of minutes, more than 0",
+        lambda minutes: minutes > 0 and math.isfinite(minutes * 60_000),
+        (),
+    ),
+    "maintenance.hive_mind_cli": (
+        "a program's path or name",
+        lambda name: not name or is_one_line(name),
+        (),
+    ),
+    "maintenance.prune_working": ("true or false", _any, ()),
 }
 
 

@@ -76,6 +76,19 @@ class MemorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     backup_command: tuple[str, ...] = ()
 
 
+class MaintenanceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[maintenance]`: what is tidied after a turn, at most once a window (docs/maintenance.md).
+
+    `window_minutes` lie between two passes. `hive_mind_cli` is hive-mind's command; empty: what its
+    installer noted, else the one on PATH. `prune_working`: whether a pass prunes WORKING.md by age.
+    """
+
+    enabled: bool = False
+    window_minutes: float = 10.0
+    hive_mind_cli: str = ""
+    prune_working: bool = False
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of it. `operator` is the operator's name; `keys` maps a command's id to its keys."""
 
@@ -86,4 +99,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     timeouts: TimeoutSettings = TimeoutSettings()
     screen: ScreenSettings = ScreenSettings()
     memory: MemorySettings = MemorySettings()
+    maintenance: MaintenanceSettings = MaintenanceSettings()
     keys: dict[str, str] = {}

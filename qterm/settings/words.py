@@ -72,6 +72,22 @@ EXPLAINED: Mapping[str, str] = {
         "Runs after each change of a memory file, to copy the backup off this machine: {path} "
         'is the backup. For example ["scp", "{path}", "tower:backups/"].'
     ),
+    "maintenance.enabled": (
+        "Whether a pass runs after a turn, at most once a window. WAGGLE_HERMES_COMPACT_ON_STOP, "
+        "in the environment or in hermes's .env, goes before it, either way."
+    ),
+    "maintenance.window_minutes": (
+        "Minutes between two passes, counted across every qterm and hive-mind's own hook. "
+        "WAGGLE_HERMES_COMPACT_WINDOW_MIN goes before it."
+    ),
+    "maintenance.hive_mind_cli": (
+        "hive-mind's command line, a path or a name; a path that ends in .js is run by node. "
+        "Empty: what hive-mind's installer noted, else `hive-mind-cli` on PATH."
+    ),
+    "maintenance.prune_working": (
+        "Whether a pass takes entries out of WORKING.md that are older than memory.working_days. "
+        "They are archived first; MEMORY.md and USER.md are never touched."
+    ),
 }
 """One to three sentences a key, by its dotted name."""
 
@@ -88,5 +104,6 @@ SECTIONS: Mapping[str, str] = {
     "timeouts": "Seconds after which a turn is ended; 0: never",
     "screen": "Screen",
     "memory": "Q's long-term memory",
+    "maintenance": "Maintenance after a turn",
 }
 """The headings of the settings screen, by the section's name."""

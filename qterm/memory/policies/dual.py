@@ -16,7 +16,7 @@ from typing import Final
 from qterm.memory import words
 from qterm.memory.errors import Refused
 from qterm.memory.policies.policy import UNTAGGED, without
-from qterm.memory.proposal import Action, Decision, Proposal, Ticks
+from qterm.memory.proposal import NO_TICKS, Action, Decision, Proposal, Ticks
 from qterm.memory.stores import Document, StoreName
 from qterm.memory.tags import TAG_LENGTH, Priority, tag_of
 from qterm.settings.schema import MemorySettings
@@ -125,6 +125,12 @@ _KEPT_IN_MEMORY: Final = {
     Priority.P2: "P2: lasts, kept here",
     None: "no tag: never moved",
 }
+
+
+def aged(working: Document, settings: MemorySettings, today: date) -> Proposal:
+    """What the automatic pass does with WORKING: its old P3 entries go, by age alone."""
+    decisions = _prune(working, settings, today, NO_TICKS, by_words=False)
+    return Proposal(NAME, (working,), tuple(decisions), (without(working, decisions),))
 
 
 def _prune(
