@@ -13,6 +13,7 @@ from pathlib import Path
 
 from qterm.memory.archive import Archive, Removed
 from qterm.memory.backup_command import run_backup_command
+from qterm.memory.draft import Draft
 from qterm.memory.entries import MARK, decode, faults, parse
 from qterm.memory.errors import ChangedMeanwhile, Refused
 from qterm.memory.files import MemoryFolder, sha256
@@ -203,6 +204,18 @@ class MemoryBook:
                 gone.append(Gone(index, entries[index], reason, replaced_by=stripped))
                 entries[index] = stripped
         return self._change(look, tuple(entries), tuple(gone), by)
+
+    def save(self, draft: Draft, *, allow_empty: bool = False) -> tuple[Written, ...]:
+        """Write a draft's entries; each that has gone or is another one now is archived."""
+        if why := draft.trouble():
+            raise Refused(f"{draft.store.file_name} can't be saved so. {why}")
+        if draft.look.entries and not draft.entries and not allow_empty:
+            raise Refused(would_empty(draft.store))
+        return self._change(draft.look, draft.texts, draft.gone(), "edit")
+
+    def fingerprint(self) -> tuple[object, ...]:
+        """Tells whether a store's file may have changed since; a look at its state alone."""
+        return tuple(self.folder.state(store) for store in StoreName)
 
     def tag(self, look: Look, priorities: Mapping[int, Priority | None]) -> tuple[Written, ...]:
         """Give entries, by index from 0, another tag, or none."""

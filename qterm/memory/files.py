@@ -64,6 +64,14 @@ class MemoryFolder:
         """A store's file, as it is named."""
         return self.folder / store.file_name
 
+    def state(self, store: StoreName) -> tuple[int, ...]:
+        """What the file system says of a store's file; empty where it says nothing of it."""
+        try:
+            found = self.path(store).stat()
+        except (OSError, ValueError):
+            return ()
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
     def read(self, store: StoreName) -> Snapshot:
         """What is in a store's file; empty where the file, the folder or the home is missing.
 
