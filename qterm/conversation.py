@@ -38,6 +38,13 @@ class SendError(ValueError):
 
 _Emit = Callable[[Event], None]
 
+_FINISHED = {TurnState.SENT, TurnState.FAILED, TurnState.STOPPED}
+"""How a turn ends that was not cut off."""
+
+
+def _nothing() -> None:
+    """What is done after a turn, unless somebody wants something done."""
+
 
 @dataclass
 class Conversation:
@@ -57,6 +64,7 @@ class Conversation:
     now: Callable[[], datetime] = local_now
     clock: Callable[[], float] = time.monotonic
     notes: Callable[[], Sequence[str]] = tuple
+    after_turn: Callable[[], None] = _nothing
     end_left_behind: Callable[[], int] | None = None
     _tasks: dict[asyncio.Task[None], Turn | None] = field(default_factory=dict)
     _running: dict[str | None, Exchange] = field(default_factory=dict)
@@ -76,7 +84,13 @@ class Conversation:
         never started. `again_of` is the turn whose text is sent once more.
         """
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        task = asyncio.create_task(self._run(frame, again_of, events.put_nowait))
+
+        def tell(event: Event) -> None:
+            events.put_nowait(event)
+            if isinstance(event, Finished):
+                self._has_finished(event.turn)
+
+        task = asyncio.create_task(self._run(frame, again_of, tell))
         self._tasks[task] = None
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -286,6 +300,15 @@ class Conversation:
             if (task := asyncio.current_task()) is not None:
                 self._over.add(task)
             await self._settle(running)
+
+    def _has_finished(self, turn: Turn) -> None:
+        """A turn is over, stored and told; whatever breaks here is no part of it."""
+        if turn.state not in _FINISHED or self._closing:
+            return
+        try:
+            self.after_turn()
+        except Exception:
+            log.exception("turn %d is over, but what comes after it failed", turn.id)
 
     async def _settle(self, running: Exchange) -> None:
         """What is left to do for the session; `close` does not wait for it (rule S3)."""

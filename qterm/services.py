@@ -5,7 +5,7 @@ The one place that chooses implementations. Both faces, the demo and the tests s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +30,8 @@ from qterm.threads.task import TaskThread
 if TYPE_CHECKING:
     from qterm.hermes.live.live import LiveWay
     from qterm.hermes.spawn import SpawnWay
+    from qterm.maintenance.after_turn import AfterTurn
+    from qterm.maintenance.report import Report
 
 
 class FirstStart(StrEnum):
@@ -66,7 +68,8 @@ class Services:
     """The parts, put together.
 
     `notices` are sentences the operator should see once; `interrupted` the turns that a qterm
-    which is gone had left open.
+    which is gone had left open. `told_of_maintenance` is told what a pass after a turn did, on the
+    loop; `after_turn` is there once a turn has ended.
     """
 
     loaded: Loaded
@@ -77,6 +80,13 @@ class Services:
     notices: tuple[str, ...] = ()
     is_demo: bool = False
     interrupted: tuple[Turn, ...] = ()
+    after_turn: AfterTurn | None = None
+    told_of_maintenance: Callable[[Report], object] | None = None
+
+    def tell_maintained(self, report: Report) -> None:
+        """Tell the face what a maintenance pass did; called on the loop."""
+        if self.told_of_maintenance is not None:
+            self.told_of_maintenance(report)
 
     @property
     def settings(self) -> Settings:
@@ -170,6 +180,8 @@ class Services:
     async def close(self) -> None:
         """End what runs, then let go of the feed."""
         await self.conversation.close()
+        if self.after_turn is not None:
+            await self.after_turn.close()
         await self.feed.close()
 
 
@@ -205,10 +217,33 @@ def _way(loaded: Loaded, environ: Mapping[str, str], left: LeftBehind) -> Chosen
     )
 
 
+def _let_it_maintain(services: Services, *, has_screen: bool) -> None:
+    """Have the gate asked after each turn; what that needs is loaded with the first one."""
+
+    def begin() -> None:
+        if services.after_turn is None:
+            from qterm.maintenance.after_turn import Detached, InThread
+            from qterm.maintenance.run import Maintenance
+
+            maintenance = Maintenance(lambda: services.loaded, services.environ)
+            services.after_turn = (
+                InThread(maintenance, services.tell_maintained)
+                if has_screen
+                else Detached(maintenance, services.paths, services.environ)
+            )
+        services.after_turn.begin()
+
+    services.conversation.after_turn = begin
+
+
 async def open_services(
-    loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False
+    loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = False, has_screen: bool = False
 ) -> Services:
-    """Open the feed and put the parts together; hermes is not started. Raises FeedError."""
+    """Open the feed and put the parts together; hermes is not started. Raises FeedError.
+
+    `has_screen`: this process stays, so that maintenance after a turn runs in it and tells what it
+    did; else a process of its own does it. A rehearsal has none.
+    """
     from qterm.feed.owner import current_owner, started
     from qterm.feed.store import open_store
 
@@ -224,6 +259,8 @@ async def open_services(
     conversation = Conversation(feed, way, settings, current_owner(), paths.home_cwd)
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     conversation.notes = notes
+    if not is_demo:
+        _let_it_maintain(services, has_screen=has_screen)
     conversation.end_left_behind = left.end
     try:
         services.interrupted = tuple(await conversation.recover())

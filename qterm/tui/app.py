@@ -138,6 +138,9 @@ class QtermApp(Preferences, inherit_bindings=False):
         self.call_after_refresh(self._first_frame)
         self.follow_themes()
         self._add_notices()
+        self.services.told_of_maintenance = lambda report: self.post_message(
+            messages.Maintained(report)
+        )
         self.desk.watch()
         self.desk.read_tasks()
         if self.common.state.kind is FirstStart.READY:
@@ -312,6 +315,16 @@ class QtermApp(Preferences, inherit_bindings=False):
         )
         self.push_screen(question, lambda yes: self.leave(Leave.DONE) if yes else None)
 
+    def on_maintained(self, message: messages.Maintained) -> None:
+        """A pass after a turn: say what it did, in passing."""
+        from qterm.tui.words.maintenance_words import said_of
+
+        words, is_fault = said_of(message.report)
+        if words:
+            self.notify(
+                words, title="Maintenance", severity="warning" if is_fault else "information"
+            )
+
     # -- the end -------------------------------------------------------------------------------
 
     def leave(self, how: Leave) -> None:
@@ -434,7 +447,7 @@ def run_screen(loaded: Loaded, *, environ: Mapping[str, str], is_demo: bool = Fa
     async def main() -> Leave:
         from qterm.services import open_services
 
-        services = await open_services(loaded, environ=environ, is_demo=is_demo)
+        services = await open_services(loaded, environ=environ, is_demo=is_demo, has_screen=True)
         try:
             return await run(services)
         finally:

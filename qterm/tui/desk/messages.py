@@ -18,6 +18,7 @@ from qterm.settings.load import Loaded
 from qterm.tui.words.told_rows import Fit, Known
 
 if TYPE_CHECKING:
+    from qterm.maintenance.report import Report
     from qterm.tui.words.excerpt import Hit
     from qterm.tui.words.links import Link
     from qterm.tui.words.markdown_words import CodeBlock
@@ -301,3 +302,10 @@ class MemoryFailed(Message, bubble=False):
     what: str
     sentence: str
     error: Exception
+
+
+@dataclass
+class Maintained(Message, bubble=False):
+    """A maintenance pass has run after a turn, or could not."""
+
+    report: Report
