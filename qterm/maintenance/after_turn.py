@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 _END_SECONDS = 4.0
 """The longest that ending a pass may take."""
 
+_SHOWN_SECONDS = 0.1
+"""How long the screen has to draw the answer before anything else is done."""
+
 _START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
     "from qterm.__main__ import main; sys.argv[0] = 'qterm'; main()"
@@ -51,17 +54,21 @@ class InThread:
         self.tell = tell
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self._soon: asyncio.TimerHandle | None = None
 
     @property
     def is_running(self) -> bool:
-        """Whether the gate is being asked, or a pass runs."""
-        return self._thread is not None and self._thread.is_alive()
+        """Whether the gate is about to be asked, is being asked, or a pass runs."""
+        return self._soon is not None or (self._thread is not None and self._thread.is_alive())
 
     def begin(self) -> None:
-        """Ask the gate, unless that is under way."""
-        if self.is_running or self._stopping.is_set():
-            return
-        loop = asyncio.get_running_loop()
+        """Ask the gate once the answer was drawn, unless that is under way."""
+        if not self.is_running and not self._stopping.is_set():
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_later(_SHOWN_SECONDS, self._start, loop)
+
+    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._soon = None
         # A thread that ends with the process: leaving never waits for a disk that hangs.
         self._thread = threading.Thread(
             target=self._run, args=(loop,), name="maintenance", daemon=True
@@ -79,6 +86,9 @@ class InThread:
     async def close(self) -> None:
         """End the pass that runs: hive-mind is ended, a file that is being written is finished."""
         self._stopping.set()
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
         thread = self._thread
         if thread is not None and thread.is_alive():
             await asyncio.to_thread(thread.join, _END_SECONDS)

@@ -13,6 +13,7 @@ import msgspec
 from qterm.clock import local_now
 from qterm.maintenance import gate, state
 from qterm.maintenance.report import Outcome, Report, Step, StepState, worked_out
+from qterm.maintenance.result import write_result
 from qterm.maintenance.standing import Standing, standing
 from qterm.settings.load import Loaded
 
@@ -146,7 +147,10 @@ class Maintenance:
         else:
             self._failures += 1
             self._failed_at = look.now
-        return Report(outcome, look.now, look.window, last, steps, trouble)
+        report = Report(outcome, look.now, look.window, last, steps, trouble)
+        if report.has_run:
+            write_result(self._loaded().paths.data_dir, report)
+        return report
 
     def _all_steps(self, stopping: threading.Event) -> tuple[Step, ...]:
         from qterm.maintenance import hive_mind, working
