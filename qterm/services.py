@@ -217,7 +217,7 @@ def _way(loaded: Loaded, environ: Mapping[str, str], left: LeftBehind) -> Chosen
     )
 
 
-def _let_it_maintain(services: Services, *, has_screen: bool) -> None:
+def maintain_after_turns(services: Services, *, has_screen: bool) -> None:
     """Have the gate asked after each turn; what that needs is loaded with the first one."""
 
     def begin() -> None:
@@ -260,7 +260,7 @@ async def open_services(
     services = Services(loaded, feed, way, conversation, environ, feed.notices, is_demo)
     conversation.notes = notes
     if not is_demo:
-        _let_it_maintain(services, has_screen=has_screen)
+        maintain_after_turns(services, has_screen=has_screen)
     conversation.end_left_behind = left.end
     try:
         services.interrupted = tuple(await conversation.recover())
