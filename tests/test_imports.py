@@ -28,6 +28,7 @@ SCREEN = {"textual", "rich"}
         "qterm.conversation",
         "qterm.services",
         "qterm.doctor",
+        "qterm.maintenance.after_turn",
         "qterm.rehearsal.demo",
         "qterm.feed.store",
         "qterm.hermes.spawn",

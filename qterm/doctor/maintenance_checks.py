@@ -63,7 +63,7 @@ def _last(loaded: Loaded, environ: Mapping[str, str], found: Standing, now: date
         "outcome": result.outcome.value if result else None,
         "outcome_at": result.now if result else None,
     }
-    sentence = f"None has run yet ({path})."
+    sentence = f"None has succeeded yet ({path})."
     if last is not None:
         then = _words(last)
         sentence = f"{then} ({path})."

@@ -78,7 +78,9 @@ def run_bounded(
             stopping.wait(min(_LOOK, give_up - now))
     finally:
         family.end()
-        code = popen.wait()
+        code = None
+        with contextlib.suppress(subprocess.TimeoutExpired):  # one that not even SIGKILL ends
+            code = popen.wait(_GRACE)
     out, err = (stream.finish() for stream in streams)
     is_stopped = not has_ended and stopping.is_set()
     return Ended(out, err, code, not has_ended and not is_stopped, is_stopped)

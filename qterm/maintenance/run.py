@@ -148,7 +148,7 @@ class Maintenance:
             self._failures += 1
             self._failed_at = look.now
         report = Report(outcome, look.now, look.window, last, steps, trouble)
-        if report.has_run:
+        if report.has_run and not stopping.is_set():  # one that was cut short tells nothing
             write_result(self._loaded().paths.data_dir, report)
         return report
 

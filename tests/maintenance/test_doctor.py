@@ -30,7 +30,7 @@ def test_off_by_default(tmp_path: Path) -> None:
     assert found["maintenance"].sentence == (
         "Off (default); on, a pass would run after a turn, at most once in 10 minutes (default)."
     )
-    assert found["maintenance.last"].sentence == f"None has run yet ({stage.state})."
+    assert found["maintenance.last"].sentence == f"None has succeeded yet ({stage.state})."
     assert "not installed" in found["maintenance.hive_mind"].sentence
     assert found["maintenance.working"].sentence.startswith("Off")
     assert {check.state.value for check in found.values()} == {"info"}

@@ -381,6 +381,14 @@ def test_what_it_did_is_kept_for_the_doctor(tmp_path: Path) -> None:
     assert read_result(tmp_path / "data") is None
 
 
+def test_a_pass_that_was_cut_short_is_no_result(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, steps=FAILED)
+    stopping = threading.Event()
+    stopping.set()
+    assert stage.gate().run_if_due(stopping=stopping).outcome is Outcome.FAILED
+    assert read_result(tmp_path / "data") is None
+
+
 # -- what is said --------------------------------------------------------------------------------
 
 
