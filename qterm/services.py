@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from qterm.hermes.spawn import SpawnWay
     from qterm.maintenance.after_turn import AfterTurn
     from qterm.maintenance.report import Report
+    from qterm.maintenance.run import Maintenance
 
 
 class FirstStart(StrEnum):
@@ -218,14 +220,18 @@ def _way(loaded: Loaded, environ: Mapping[str, str], left: LeftBehind) -> Chosen
 
 
 def maintain_after_turns(services: Services, *, has_screen: bool) -> None:
-    """Have the gate asked after each turn; what that needs is loaded with the first one."""
+    """Have the gate asked after each turn; what that needs is loaded beside the loop."""
+
+    @cache
+    def maintenance() -> Maintenance:
+        from qterm.maintenance.run import Maintenance
+
+        return Maintenance(lambda: services.loaded, services.environ)
 
     def begin() -> None:
         if services.after_turn is None:
             from qterm.maintenance.after_turn import Detached, InThread
-            from qterm.maintenance.run import Maintenance
 
-            maintenance = Maintenance(lambda: services.loaded, services.environ)
             services.after_turn = (
                 InThread(maintenance, services.tell_maintained)
                 if has_screen

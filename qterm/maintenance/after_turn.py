@@ -13,11 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from qterm.maintenance.report import Report
-from qterm.maintenance.run import Maintenance
-from qterm.settings.load import Paths
+if TYPE_CHECKING:
+    from qterm.maintenance.report import Report
+    from qterm.maintenance.run import Maintenance
+    from qterm.settings.load import Paths
 
 log = logging.getLogger(__name__)
 
@@ -47,9 +48,14 @@ class AfterTurn(Protocol):
 
 
 class InThread:
-    """Runs a pass in a thread of this process; `tell` gets on the loop what there is to say."""
+    """Runs a pass in a thread of this process; `tell` gets on the loop what there is to say.
 
-    def __init__(self, maintenance: Maintenance, tell: Callable[[Report], None]) -> None:
+    `maintenance` gives the gate, always the same one; it is loaded in the thread, too.
+    """
+
+    def __init__(
+        self, maintenance: Callable[[], Maintenance], tell: Callable[[Report], None]
+    ) -> None:
         self.maintenance = maintenance
         self.tell = tell
         self._stopping = threading.Event()
@@ -76,7 +82,7 @@ class InThread:
         self._thread.start()
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        report = self.maintenance.run_if_due(stopping=self._stopping)
+        report = self.maintenance().run_if_due(stopping=self._stopping)
         if report.lines and not self._stopping.is_set():
             try:
                 loop.call_soon_threadsafe(self.tell, report)
@@ -97,7 +103,9 @@ class InThread:
 class Detached:
     """Starts `qterm compact --if-due` as a process of its own, where a pass is due."""
 
-    def __init__(self, maintenance: Maintenance, paths: Paths, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, maintenance: Callable[[], Maintenance], paths: Paths, environ: Mapping[str, str]
+    ) -> None:
         self._maintenance = maintenance
         self._paths = paths
         self._environ = environ
@@ -109,7 +117,7 @@ class Detached:
             self._starting = asyncio.create_task(asyncio.to_thread(self._start))
 
     def _start(self) -> None:
-        if self._maintenance.is_due():
+        if self._maintenance().is_due():
             start_detached(own_options(self._paths), self._environ)
 
     async def close(self) -> None:

@@ -22,8 +22,13 @@ NAME = ".hive-mind-last-compact"
 
 
 def user_home(environ: Mapping[str, str]) -> Path:
-    """The user's home folder."""
-    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    """The user's home folder; one that is not there where the machine knows of none."""
+    if environ.get("HOME"):
+        return Path(environ["HOME"])
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
 
 
 def state_path(home: Path) -> Path:

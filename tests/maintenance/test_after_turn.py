@@ -22,8 +22,10 @@ from qterm.maintenance.after_turn import InThread
 from qterm.maintenance.report import Outcome, Report, Step, StepState
 from qterm.maintenance.run import Maintenance
 from qterm.model import Turn, TurnState
+from qterm.services import open_services
 from qterm.settings.schema import Settings
 from tests.maintenance.homes import Stage, tree
+from tests.test_imports import loaded_by
 from tests.ways import ScriptedWay
 
 BOUND = 20.0
@@ -62,7 +64,8 @@ class Watched:
 
     def __init__(self, stage: Stage, conversation: Conversation) -> None:
         self.reports: list[Report] = []
-        self.after = InThread(stage.gate(), self.reports.append)
+        gate = stage.gate()
+        self.after = InThread(lambda: gate, self.reports.append)
         conversation.after_turn = self.after.begin
 
 
@@ -96,10 +99,8 @@ async def test_case_10_the_reply_is_stored_and_told_before_the_pass_starts(
         return stage.run_pass(stopping)
 
     reports: list[Report] = []
-    after = InThread(
-        Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=steps),
-        reports.append,
-    )
+    gate = Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=steps)
+    after = InThread(lambda: gate, reports.append)
     conversation.after_turn = after.begin
     async for event in conversation.send(ChatFrame(text="hello")):
         order += ["told"] if isinstance(event, Finished) else []
@@ -212,10 +213,8 @@ async def test_the_next_turn_never_waits_for_a_pass(store: Store, tmp_path: Path
         return stage.run_pass(stopping)
 
     reports: list[Report] = []
-    after = InThread(
-        Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=slow),
-        reports.append,
-    )
+    gate = Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=slow)
+    after = InThread(lambda: gate, reports.append)
     conversation = make(store, ScriptedWay(), tmp_path)
     conversation.after_turn = after.begin
     for number in range(3):
@@ -241,10 +240,8 @@ async def test_closing_ends_the_pass_and_asks_no_more(store: Store, tmp_path: Pa
         return (Step("hive-mind", StepState.FAILED, "It was ended."),)
 
     reports: list[Report] = []
-    after = InThread(
-        Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=slow),
-        reports.append,
-    )
+    gate = Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=slow)
+    after = InThread(lambda: gate, reports.append)
     after.begin()
     await until(lambda: began)
     await after.close()
@@ -253,3 +250,28 @@ async def test_closing_ends_the_pass_and_asks_no_more(store: Store, tmp_path: Pa
     assert not after.is_running
     await asyncio.sleep(0)
     assert reports == []
+
+
+@pytest.mark.parametrize("has_screen", [True, False])
+async def test_a_rehearsal_never_asks_the_gate(tmp_path: Path, has_screen: bool) -> None:
+    (tmp_path / "there").mkdir()
+    stage = Stage(tmp_path / "there")
+    before = tree(stage.home)
+    services = await open_services(
+        stage.loaded(), environ=stage.environ, is_demo=True, has_screen=has_screen
+    )
+    try:
+        services.conversation.way = ScriptedWay()
+        assert end_of(await say(services.conversation, "hello")).state is TurnState.SENT
+        assert services.after_turn is None
+    finally:
+        await services.close()
+    assert tree(stage.home) == before
+
+
+def test_off_nothing_of_the_pass_is_loaded() -> None:
+    """What a turn loads of it on the loop is next to nothing."""
+    names = loaded_by("import qterm.services\nimport qterm.maintenance.after_turn")
+    assert {name for name in names if name.startswith("qterm.maintenance.")} == {
+        "qterm.maintenance.after_turn"
+    }
