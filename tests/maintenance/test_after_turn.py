@@ -101,7 +101,12 @@ async def test_case_10_the_reply_is_stored_and_told_before_the_pass_starts(
     reports: list[Report] = []
     gate = Maintenance(stage.loaded, stage.environ, now=lambda: stage.moment, steps=steps)
     after = InThread(lambda: gate, reports.append)
-    conversation.after_turn = after.begin
+
+    def begin() -> None:
+        after.begin()
+        time.sleep(0.1)  # a pass that had begun by now would come first
+
+    conversation.after_turn = begin
     async for event in conversation.send(ChatFrame(text="hello")):
         order += ["told"] if isinstance(event, Finished) else []
     await until(lambda: reports)
