@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 
 from qterm.memory.archive import Archive, Removed
@@ -32,6 +33,7 @@ from qterm.memory.proposal import NO_TICKS, Proposal, Ticks
 from qterm.memory.schema import Migration, to_schema, to_tags, with_priority
 from qterm.memory.stores import StoreName
 from qterm.memory.tags import Priority
+from qterm.memory.unsaved import Unsaved
 from qterm.memory.writer import Change, Gone, Written, write
 from qterm.settings.keys import POLICIES
 from qterm.settings.schema import MemorySettings
@@ -65,6 +67,13 @@ class MemoryBook:
     def home(self) -> Path:
         """The hermes home."""
         return self.folder.home
+
+    @cached_property
+    def unsaved(self) -> Unsaved:
+        """Edits that are not in the files yet, this process's and what others have left."""
+        from qterm.feed.owner import current_owner, is_alive
+
+        return Unsaved(self.archive.folder / "unsaved", current_owner(), is_alive)
 
     # Looking: nothing is written (rule M2).
 

@@ -48,7 +48,8 @@ class Common:
     `task_look` is the look of a task's thread, in which only two speak. `requests` are those that
     stand, `standing` is which transport the next turn takes; `told_of_deny`: it was said that
     `ask` acts as `deny`; `searched`: the words of the last search;
-    `memory_percent`: how full MEMORY.md is, once that is known.
+    `memory_percent`: how full MEMORY.md is, once that is known, `memory_unsaved`: there
+    are edits of it that are not saved.
     """
 
     services: Services
@@ -64,6 +65,7 @@ class Common:
     told_of_deny: bool = False
     searched: str = ""
     memory_percent: int | None = None
+    memory_unsaved: bool = False
     news: News = field(init=False)
 
     def __post_init__(self) -> None:

@@ -210,7 +210,9 @@ def test_any_steps_can_be_undone_and_saved(
     book.save(draft, allow_empty=True)
     assert book.look(STORE).entries == draft.texts
     archived = Counter(each.text for each in book.archive.removed())
-    assert not Counter(draft.look.entries) - Counter(draft.texts) - archived  # nothing is lost (rule M3)
+    assert (
+        not Counter(draft.look.entries) - Counter(draft.texts) - archived
+    )  # nothing is lost (rule M3)
 
 
 def test_edits_of_a_large_file_cost_little(tmp_path: Path) -> None:

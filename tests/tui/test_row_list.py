@@ -20,8 +20,8 @@ MANY = 50_000
 async def opened(pilot: Pilot[Leave], on: Stage, count: int) -> RowList:
     await pilot.press("f4")
     await until(pilot, lambda: isinstance(on.app.screen, MemoryScreen))
-    await until(pilot, lambda: pane(on).list.count == count)
-    return pane(on).list
+    await until(pilot, lambda: pane(on).rows.count == count)
+    return pane(on).rows
 
 
 async def test_fifty_thousand_rows_are_walked(tmp_path: Path) -> None:

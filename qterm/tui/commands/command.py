@@ -22,6 +22,7 @@ class Place(StrEnum):
     FILTER = "In the filter of the tasks"
     ENTRIES = "In the list of memory entries"
     ENTRY = "Editing a memory entry"
+    ENTRY_FILTER = "In the filter of the entries"
     MEMORY = "Memory"
     PREVIEW = "In the preview of a prune"
     COMPARISON = "In the comparison of the policies"
@@ -46,6 +47,7 @@ NEEDS_FOCUS = frozenset(
         Place.FILTER,
         Place.ENTRIES,
         Place.ENTRY,
+        Place.ENTRY_FILTER,
     }
 )
 """Places of which one listens at a time: the one that has the focus."""

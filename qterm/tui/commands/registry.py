@@ -20,6 +20,7 @@ from qterm.tui.commands.command import (
     Situation,
 )
 from qterm.tui.commands.elsewhere import ELSEWHERE
+from qterm.tui.commands.for_memory import FOR_MEMORY
 
 __all__ = [
     "BY_ID",
@@ -277,6 +278,7 @@ COMMANDS: tuple[Command, ...] = (
         "leave-filter", "escape", "show all", "Show all tasks", "Show every task again.",
         Place.FILTER, "screen.leave_filter", footer=True, palette=False,
     ),
+    *FOR_MEMORY,
     *ELSEWHERE,
 )  # fmt: skip
 
@@ -302,7 +304,17 @@ def first_key(command_id: str, own: Mapping[str, str]) -> str:
 
 def key_words(keys: str) -> str:
     """Keys as people write them: `ctrl+j, shift+enter`; `esc`, `page up`."""
-    short = {"escape": "esc", "pageup": "page up", "pagedown": "page down", "slash": "/"}
+    short = {
+        "escape": "esc",
+        "pageup": "page up",
+        "pagedown": "page down",
+        "slash": "/",
+        "asterisk": "*",
+        "left_square_bracket": "[",
+        "right_square_bracket": "]",
+        "left": "←",
+        "right": "→",
+    }
     return ", ".join(short.get(key.strip(), key.strip()) for key in keys.split(","))
 
 

@@ -6,118 +6,345 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Static
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import TextArea
 
+from qterm.memory.draft import Draft
+from qterm.memory.errors import ChangedMeanwhile
+from qterm.memory.merging import merge
 from qterm.memory.stores import StoreName
 from qterm.tui.commands.registry import Place, Situation, bindings, by_action
 from qterm.tui.common import Common
-from qterm.tui.content import one_line, plain
+from qterm.tui.content import plain
 from qterm.tui.desk import messages
 from qterm.tui.desk.memory_work import MemoryWork
+from qterm.tui.memory.entry_editor import EntryEditor
+from qterm.tui.memory.pane_editing import written_words
+from qterm.tui.memory.pane_list import EntryView
+from qterm.tui.memory.pane_rooms import PaneRooms
+from qterm.tui.memory.pane_view import PaneView
+from qterm.tui.memory.seen import Seen, see
 from qterm.tui.widgets.bars import KeysLine, Notices, TitleBar
 from qterm.tui.widgets.row_list import RowList
 from qterm.tui.widgets.too_small import TooSmall
+from qterm.tui.words.entry_rows import (
+    percent,
+)
 from qterm.tui.words.place_words import place_words
-from qterm.tui.words.state_words import q_words
+from qterm.tui.words.state_words import asks_words, q_words, title_state
 
 if TYPE_CHECKING:
     from textual.events import Resize
 
     from qterm.memory.look import Look
     from qterm.settings.schema import Settings
-    from qterm.tui.app import QtermApp
+
+WATCH_SECONDS = 1.0
+SHOWN_CHARS = 20_000
+"""The most code points of one entry that are drawn; the editor has all of them."""
+
+NOTE = (
+    "Sessions that run keep the memory they began with; new ones, and every home message, see it."
+)
 
 
-class MemoryScreen(Screen[None]):
+class EntryList(RowList):
+    """The rows; what can be done with them are commands."""
+
+    BINDINGS: ClassVar = bindings(Place.ENTRIES)
+
+
+class MemoryScreen(PaneRooms, PaneView):
     """The mode behind F4."""
 
     TITLE_WORDS: ClassVar = "Memory"
     PLACE: ClassVar = "memory"
-    PLACES: ClassVar = (Place.MEMORY, Place.ENTRIES)
+    PLACES: ClassVar = (Place.MEMORY, Place.ENTRIES, Place.ENTRY, Place.ENTRY_FILTER)
     BINDINGS: ClassVar = bindings(Place.MEMORY)
     AUTO_FOCUS = "#entries"
-
-    app: QtermApp
 
     def __init__(self, common: Common) -> None:
         super().__init__()
         self.common = common
         self.work = MemoryWork(common.services, self.post_message, self.run_worker)
-        self.look: Look | None = None
-        self.list = RowList(self._row, id="entries")
+        self.store = StoreName.MEMORY
+        self.drafts: dict[StoreName, Draft] = {}
+        self.seen: Seen | None = None
+        self.view = EntryView()
+        self.rows = EntryList(self.row, id="entries")
+        self.editor = EntryEditor()
         self.notices = Notices(common.notices, common.look.key("dismiss"))
         self._title = TitleBar()
-        self._detail = Static(Content(""), markup=False, id="entry")
         self._too_small = TooSmall()
 
     def compose(self) -> ComposeResult:
-        """Title, notices, the entries with the whole one beside them, keys."""
+        """Title, notices, the file, its entries with the whole one beside them, keys."""
         yield self._title
         yield self.notices
-        with Horizontal(id="middle"):
-            yield self.list
+        with Vertical(id="memory--head"):
+            yield self._tabs
+            yield self._file
+            yield self._state
+        with Vertical(id="memory--middle"):
+            with Vertical(id="entries--box"):
+                yield self.filter_line
+                yield self.rows
             with Vertical(id="entry--box"):
-                yield self._detail
+                with VerticalScroll(id="entry--scroll", can_focus=False):
+                    yield self._detail
+                    yield self._notes
+                yield self.editor
         yield KeysLine(show_command_palette=False, compact=True)
         yield self._too_small
 
     def on_mount(self) -> None:
-        """Read the file."""
+        """Read the files, and look now and then whether somebody else has changed them."""
+        self.filter_line.display = self.editor.display = False
         self.read()
+        self.set_interval(WATCH_SECONDS, self._watch)
 
     def on_screen_resume(self) -> None:
         """Back from another screen."""
+        self.app.call_later(self.app.asking.look)
+        self._watch()
         self.common_changed()
 
+    # -- reading -------------------------------------------------------------------------------
+
+    @property
+    def draft(self) -> Draft | None:
+        """The store that is shown, with the edits that are not saved."""
+        return self.drafts.get(self.store)
+
+    @property
+    def look(self) -> Look | None:
+        """The store that is shown, as it was read."""
+        return self.draft.look if self.draft is not None else None
+
     def read(self) -> None:
-        """Read the store that is shown."""
-        self.work.ask("look", lambda book: book.look(StoreName.MEMORY))
+        """Read every store."""
+        self.work.ask("look", see)
+
+    def _watch(self) -> None:
+        if self.is_current and self.seen is not None:
+            self.work.ask("state", lambda book: book.fingerprint())
 
     @on(messages.MemoryDone)
     def _done(self, event: messages.MemoryDone) -> None:
-        self.look = event.found  # type: ignore[assignment]
-        if self.look is not None:
-            self.list.show(len(self.look.entries))
+        match event.what, event.found:
+            case "look", Seen() as seen:
+                self._saw(seen)
+            case "state", state if self.seen is not None and state != self.seen.state:
+                self.read()
+            case "save", tuple() as written:
+                self.wrote(written, written_words(written))
+            case (("clean" | "bring" | "undo-write"), (str() as words, tuple() as written)):
+                self.wrote(written, words)
+            case "copy off", list() as sentences:
+                for sentence in sentences:
+                    self.notices.add(sentence)
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
-        self.notices.add(event.sentence)
+        if isinstance(event.error, ChangedMeanwhile):
+            self.read()
+        if event.what in {"look", "state"}:
+            self._state.update(plain(event.sentence, "$text-error"))
+            self.rows.show(0)
+        elif event.what == "keep":
+            self.notices.add(event.sentence)
+        else:
+            self.app.notify(event.sentence, severity="error", timeout=12)
+
+    def _saw(self, seen: Seen) -> None:
+        self.seen = seen
+        for path in seen.damaged:
+            self.notices.add(
+                f"Edits that were not saved could not be read again; the file is kept: {path}"
+            )
+        for store, look in seen.looks.items():
+            self._take(store, look)
+        for store in seen.troubles:
+            self.drafts.pop(store, None)
+        self.fill()
+        self._tell_common()
+
+    def _take(self, store: StoreName, look: Look) -> None:
+        draft = self.drafts.get(store)
+        if draft is None:
+            draft = self.drafts[store] = Draft.of(look)
+            self._take_up(store, look)
+        elif not draft.has_changes or draft.texts == look.entries:
+            if draft.look.snapshot.sha256 != look.snapshot.sha256 or draft.look != look:
+                self.drafts[store] = Draft.of(look)
+                if draft.texts == look.entries:
+                    self._keep(self.drafts[store])
+        elif draft.look.snapshot.sha256 == look.snapshot.sha256:
+            draft.look = look
+        else:
+            self.open_conflict(merge(draft.look.entries, draft.entries, look))
+
+    def _take_up(self, store: StoreName, look: Look) -> None:
+        """Take up edits that a qterm which has gone did not save: the newest ones."""
+        left = self.seen.left.get(store, []) if self.seen is not None else []
+        if not left:
+            return
+        newest, *others = left
+        if others:
+            self.notices.add(
+                f"{len(others)} more unsaved edits of {store.file_name} are kept in "
+                f"{others[0].path.parent}."
+            )
+        draft = newest.edits.draft(look)
+        if draft is None:
+            merged = merge(newest.edits.base, newest.edits.entries, look)
+            if not merged.differences or merged.keep_mine().texts == look.entries:
+                self.work.change("adopt", lambda book: book.unsaved.adopt(newest))
+                return
+            self.drafts[store] = draft = merged.keep_mine()
+            self.open_conflict(merged)
+        self.drafts[store] = draft
+        self.notices.add(
+            f"{store.file_name} has edits that were not saved: "
+            f"{self.common.look.key('save-memory')} saves them, "
+            f"{self.common.look.key('undo-edit')} undoes them."
+        )
+        kept = Draft(draft.look, draft.entries)
+
+        def adopt(book: object) -> None:
+            from qterm.memory.book import MemoryBook
+
+            assert isinstance(book, MemoryBook)
+            book.unsaved.keep(kept, book.now())
+            book.unsaved.adopt(newest)
+
+        self.work.change("adopt", adopt)
+
+    def wrote(self, written: tuple[object, ...], words: str) -> None:
+        """Something was written here: say so, look again, copy it off the machine."""
+        self.app.notify(words, timeout=8)
+        if written:
+            self.last_write = written  # type: ignore[assignment]
+            self.copy_off(written)
+        self.read()
+
+    # -- edits ---------------------------------------------------------------------------------
+
+    def draft_changed(self, index: int | None = None) -> None:
+        """An edit was made, or undone; the cursor goes to an entry, or stays."""
+        if self.draft is not None:
+            self._keep(self.draft)
+        self.fill(self.chosen if index is None else index)
+        self._tell_common()
+
+    def _keep(self, draft: Draft) -> None:
+        """Keep what is not saved, so that it survives whatever ends this process."""
+        kept = Draft(draft.look, draft.entries)
+        self.work.ask(f"keep {draft.store}", lambda book: book.unsaved.keep(kept, book.now()))
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        """What is being written is kept, too."""
+        draft, words = self.draft, self.editor.words.strip()
+        if draft is None or not self.is_editing or not words:
+            return
+        copy, index = Draft(draft.look, draft.entries), self.editor.index
+
+        def keep(book: object) -> None:
+            from qterm.memory.book import MemoryBook
+            from qterm.memory.errors import Refused
+
+            assert isinstance(book, MemoryBook)
+            try:
+                copy.add(words) if index is None else copy.set_text(index, words)
+            except Refused:
+                return  # not yet what a file can hold
+            book.unsaved.keep(copy, book.now())
+
+        self.work.ask(f"keep {draft.store}", keep)
+
+    def show_editor(self, *, on: bool) -> None:
+        """Put the editor in the place of the whole entry, or take it away."""
+        self._refused = None
+        self.editor.display = on
+        self.query_one("#entry--scroll").display = not on
+        (self.editor if on else self.rows).focus()
+        self.refresh_bindings()
 
     @on(RowList.Highlighted)
     def _moved(self, event: RowList.Highlighted) -> None:
-        if self.look is not None:
-            text = self.look.entries[event.row] if event.row is not None else ""
-            self._detail.update(plain(text))
+        event.stop()
+        self.show_entry()
+        self.query_one("#entry--scroll").scroll_home(animate=False)
+        self.refresh_bindings()
 
-    def _row(self, row: int, width: int) -> Content:
-        return one_line(self.look.entries[row] if self.look else "", width)
+    @on(RowList.Chosen)
+    def _double_click(self, event: RowList.Chosen) -> None:
+        event.stop()
+        if "edit" in self.situation().can:
+            self.action_edit()
+
+    @on(messages.Edited)
+    def _edited(self, event: messages.Edited) -> None:
+        self.edited(event)
 
     # -- what every mode has -------------------------------------------------------------------
 
     def situation(self) -> Situation:
         """What the availability of commands hangs on, now."""
-        return Situation()
+        return Situation(notices=len(self.notices.waiting), can=frozenset(self.can_now()))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Every command says itself when it is available."""
         command = by_action(action, self.PLACES)
         return True if command is None else command.available(self.situation())
 
+    def action_dismiss_notice(self) -> None:
+        """Put the notice at the top away."""
+        self.notices.dismiss()
+        self.refresh_bindings()
+
+    @on(Notices.Dismissed)
+    def _notice_dismissed(self) -> None:
+        self.action_dismiss_notice()
+
     def settings_changed(self, before: Settings) -> None:
         """Other settings count from now on; `before` are those until now."""
-        if self.common.services.settings.keys != before.keys:
+        settings = self.common.services.settings
+        if settings.keys != before.keys:
             self.notices.set_key(self.common.look.key("dismiss"))
+        if settings.memory != before.memory:
+            self.read()
+        self.fill(self.chosen)
         self.common_changed()
+
+    def _tell_common(self) -> None:
+        look = self.seen.looks.get(StoreName.MEMORY) if self.seen is not None else None
+        draft = self.drafts.get(StoreName.MEMORY)
+        self.common.memory_percent = None
+        if look is not None and look.limit is not None and draft is not None:
+            self.common.memory_percent = percent(look.document.size, look.limit.chars)
+        self.common.memory_unsaved = any(each.has_changes for each in self.drafts.values())
+        self.app.common_changed()
 
     def common_changed(self) -> None:
         """The tasks, Q's state or how full the memory is are others now."""
-        self._title.show_places(place_words(self.common, self.PLACE))
-        self._title.show(q_words(self.common, at_work=False))
+        places = place_words(self.common, self.PLACE)
+        self._title.show_places(places)
+        parts = [(0, q_words(self.common, at_work=self.common.services.conversation.busy()))]
+        if asked := self.common.requests.elsewhere(None, here=False):
+            task = self.common.task(asked[0].turn.task_id)
+            key = self.common.look.key("memory-request")
+            parts.insert(0, (0, asks_words(task.title if task else None, key)))
+        self._title.show(title_state(parts, max(self.size.width - places.cell_length - 4, 20)))
         self.refresh_bindings()
+
+    def redraw(self) -> None:
+        """Draw anew, after the theme has changed."""
+        self.rows.redraw()
+        self.show_head()
 
     def on_resize(self, event: Resize) -> None:
         """Say what is needed where the terminal is too small."""
         self._too_small.fit(event.size)
+        self.call_after_refresh(self.show_head)

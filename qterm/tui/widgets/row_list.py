@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
 from textual.geometry import Region, Size
@@ -29,12 +29,15 @@ class RowList(ScrollView, can_focus=True):
     ALLOW_SELECT: ClassVar[bool] = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--row", "row-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("up", "cursor(-1)", "Above"),
-        ("down", "cursor(1)", "Below"),
-        ("pageup", "page(-1)", "Page up"),
-        ("pagedown", "page(1)", "Page down"),
-        ("home", "first", "First"),
-        ("end", "last", "Last"),
+        Binding(key, action, show=False)
+        for key, action in (
+            ("up", "cursor(-1)"),
+            ("down", "cursor(1)"),
+            ("pageup", "page(-1)"),
+            ("pagedown", "page(1)"),
+            ("home", "first"),
+            ("end", "last"),
+        )
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)

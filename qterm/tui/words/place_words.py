@@ -32,10 +32,12 @@ def place_words(common: Common, here: str) -> Content:
 def _memory(common: Common, here: str) -> Content:
     words = _place(common, here, "memory", "Memory")
     percent = common.memory_percent
-    if percent is None:
-        return words
-    style = _NEW if percent > NEARLY_FULL else _MUTED
-    return Content.assemble(words, Content.styled(f" {percent}%", style))
+    if percent is not None:
+        style = _NEW if percent > NEARLY_FULL else _MUTED
+        words = Content.assemble(words, Content.styled(f" {percent}%", style))
+    if common.memory_unsaved:
+        words = Content.assemble(words, Content.styled(" unsaved", _NEW))
+    return words
 
 
 def _place(common: Common, here: str, command_id: str, name: str) -> Content:
