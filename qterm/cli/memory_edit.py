@@ -157,11 +157,11 @@ def clean(invocation: Invocation, yes: bool, place: Place) -> None:
 
     Without --yes it only shows what would change, and exits with 2 when there is something.
     """
-    from qterm.memory.look import can_be_cleaned
+    from qterm.memory.look import can_be_cleaned, cleaned
 
     with memory_book(invocation, place.home) as book:
         look = book.look_at_text(place.store)
-        entries, gone = book.cleaned(look)
+        entries, gone = cleaned(look.entries)
         is_unclean = bool(can_be_cleaned(look))
         if not (yes and place.as_json):
             memory_show.print_cleaning(look, entries, gone, as_json=place.as_json)

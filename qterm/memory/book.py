@@ -15,13 +15,14 @@ from pathlib import Path
 from qterm.memory.archive import Archive, Removed
 from qterm.memory.backup_command import run_backup_command
 from qterm.memory.draft import Draft
-from qterm.memory.entries import MARK, decode, faults, parse
+from qterm.memory.entries import decode, faults, parse
 from qterm.memory.errors import ChangedMeanwhile, Refused
 from qterm.memory.files import MemoryFolder, sha256
 from qterm.memory.limits import limits
 from qterm.memory.look import (
     Look,
     Preview,
+    cleaned,
     see_that_it_is_text,
     see_that_they_are_apart,
     would_empty,
@@ -95,11 +96,31 @@ class MemoryBook:
         *,
         ticks: Ticks = NO_TICKS,
         today: date | None = None,
+        drop_stray: bool = False,
     ) -> Preview:
-        """What a policy would do, with these ticks; the day is today unless given."""
+        """What a policy would do, with these ticks; the day is today unless given.
+
+        A tick on an entry that there is nothing to choose about is refused, or with `drop_stray`
+        left out (another tick may have made it so).
+        """
         looks = tuple(self.look_at_text(each) for each in self._stores(policy, store))
         see_that_they_are_apart(looks)
-        return self._preview(policy, looks, ticks, today or self.now().date())
+        day = today or self.now().date()
+        if drop_stray:
+            ticks = self._without_stray(policy, looks, ticks, day)
+        return self._preview(policy, looks, ticks, day)
+
+    def _without_stray(
+        self, policy: str, looks: Sequence[Look], ticks: Ticks, today: date
+    ) -> Ticks:
+        documents = [look.document for look in looks]
+        while ticks != NO_TICKS:
+            proposal = propose(policy, documents, self.settings, today, ticks)
+            stray = frozenset(stray_ticks(proposal, ticks))
+            if not stray:
+                break
+            ticks = Ticks(ticks.on - stray, ticks.off - stray)
+        return ticks
 
     def compare(self, store: StoreName = StoreName.MEMORY) -> tuple[Look, Comparison]:
         """What every policy would do with the same file."""
@@ -249,26 +270,9 @@ class MemoryBook:
         )
         return self._change(look, entries, gone, "delete")
 
-    def cleaned(self, look: Look) -> tuple[tuple[str, ...], tuple[Gone, ...]]:
-        """What cleaning would leave, and what would go: later doubles, a byte order mark."""
-        entries: list[str] = []
-        gone: list[Gone] = []
-        seen: dict[str, int] = {}
-        for index, text in enumerate(look.entries):
-            clean = text.lstrip(MARK).strip() if index == 0 else text
-            if not clean or clean in seen:
-                first = seen.get(clean, 0) + 1
-                gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
-                continue
-            if clean != text:
-                gone.append(Gone(index, text, "a byte order mark in front", replaced_by=clean))
-            seen[clean] = index
-            entries.append(clean)
-        return tuple(entries), tuple(gone)
-
     def clean(self, look: Look) -> tuple[Written, ...]:
         """Write the file so that hermes can change it: the layout, doubles, a byte order mark."""
-        entries, gone = self.cleaned(look)
+        entries, gone = cleaned(look.entries)
         return self._change(look, entries, gone, "clean")
 
     def migrate(self, look: Look, form: str) -> tuple[Written, ...]:
@@ -372,22 +376,42 @@ class MemoryBook:
         self, look: Look, data: bytes, *, allow_empty: bool = False
     ) -> tuple[Written, ...]:
         """Bring a whole file back, byte for byte; what is there now is kept as a backup."""
-        try:
-            entries = parse(decode(data))
-        except UnicodeDecodeError:
-            raise Refused(
-                "That backup is not UTF-8: copy it by hand, if that is what you want."
-            ) from None
-        if look.entries and not entries and not allow_empty:
+        change = _whole(look, data, "the whole file was restored")
+        if look.entries and not change.entries and not allow_empty:
             raise Refused(would_empty(look.store))
-        left = Counter(entries)
-        gone = []
-        for index, text in enumerate(look.entries):
-            if left[text]:
-                left[text] -= 1
-            else:
-                gone.append(Gone(index, text, "the whole file was restored"))
-        return self._write([Change(look.snapshot, entries, tuple(gone), data)], "restore backup")
+        return self._write([change], "restore backup")
+
+    def undo(self, written: Sequence[Written]) -> tuple[Written, ...]:
+        """Put files back as they were before a write; raises ChangedMeanwhile if one is another."""
+        changes = []
+        for each in reversed(written):  # the one that took entries in gave them back last
+            look = self.look(each.store)
+            if look.snapshot.sha256 != each.after:
+                raise ChangedMeanwhile(
+                    f"{each.path} has changed since then, so it is left as it is: bring back what "
+                    "you miss from what was kept."
+                )
+            data = self.archive.read_backup(each.before) if each.before else b""
+            changes.append(_whole(look, data, "the write was undone"))
+        return self._write(changes, "undo")
+
+
+def _whole(look: Look, data: bytes, reason: str) -> Change:
+    """A whole file in the place of what is there."""
+    try:
+        entries = parse(decode(data))
+    except UnicodeDecodeError:
+        raise Refused(
+            "That backup is not UTF-8: copy it by hand, if that is what you want."
+        ) from None
+    left = Counter(entries)
+    gone = []
+    for index, text in enumerate(look.entries):
+        if left[text]:
+            left[text] -= 1
+        else:
+            gone.append(Gone(index, text, reason))
+    return Change(look.snapshot, entries, tuple(gone), data)
 
 
 def _stray(proposal: Proposal, store: StoreName, index: int, *, is_untick: bool) -> str:

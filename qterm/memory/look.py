@@ -12,6 +12,7 @@ from pathlib import Path
 from qterm.memory.entries import MARK, Fault, FaultKind
 from qterm.memory.errors import Refused, Unreadable
 from qterm.memory.files import Snapshot
+from qterm.memory.keeping import Gone
 from qterm.memory.limits import Limit
 from qterm.memory.plan import BoundFile, Plan, make_plan
 from qterm.memory.proposal import Proposal, Ticks
@@ -123,3 +124,21 @@ def would_empty(store: StoreName) -> str:
         f"This would leave {store.file_name} empty: nothing was written. If that is what you want, "
         "say so with --allow-empty."
     )
+
+
+def cleaned(entries: Sequence[str]) -> tuple[tuple[str, ...], tuple[Gone, ...]]:
+    """What cleaning would leave, and what would go: later doubles, a byte order mark."""
+    left: list[str] = []
+    gone: list[Gone] = []
+    seen: dict[str, int] = {}
+    for index, text in enumerate(entries):
+        clean = text.lstrip(MARK).strip() if index == 0 else text
+        if not clean or clean in seen:
+            first = seen.get(clean, 0) + 1
+            gone.append(Gone(index, text, f"the same as entry {first}" if clean else "blank"))
+            continue
+        if clean != text:
+            gone.append(Gone(index, text, "a byte order mark in front", replaced_by=clean))
+        seen[clean] = index
+        left.append(clean)
+    return tuple(left), tuple(gone)

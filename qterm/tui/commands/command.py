@@ -27,6 +27,7 @@ class Place(StrEnum):
     PREVIEW = "In the preview of a prune"
     COMPARISON = "In the comparison of the policies"
     KEPT = "In what was kept of the memory"
+    KEPT_FILTER = "In the filter of what was kept"
     SUGGESTED = "In the suggested tags"
     CONFLICT = "Where the memory was changed on both sides"
     HOME = "Home"
@@ -48,6 +49,7 @@ NEEDS_FOCUS = frozenset(
         Place.ENTRIES,
         Place.ENTRY,
         Place.ENTRY_FILTER,
+        Place.KEPT_FILTER,
     }
 )
 """Places of which one listens at a time: the one that has the focus."""

@@ -21,6 +21,7 @@ from qterm.tui.commands.command import (
 )
 from qterm.tui.commands.elsewhere import ELSEWHERE
 from qterm.tui.commands.for_memory import FOR_MEMORY
+from qterm.tui.commands.for_review import FOR_REVIEW
 
 __all__ = [
     "BY_ID",
@@ -279,6 +280,7 @@ COMMANDS: tuple[Command, ...] = (
         Place.FILTER, "screen.leave_filter", footer=True, palette=False,
     ),
     *FOR_MEMORY,
+    *FOR_REVIEW,
     *ELSEWHERE,
 )  # fmt: skip
 

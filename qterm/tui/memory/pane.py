@@ -22,7 +22,6 @@ from qterm.tui.memory.entry_editor import EntryEditor
 from qterm.tui.memory.pane_editing import written_words
 from qterm.tui.memory.pane_list import EntryView
 from qterm.tui.memory.pane_rooms import PaneRooms
-from qterm.tui.memory.pane_view import PaneView
 from qterm.tui.memory.seen import Seen, see
 from qterm.tui.widgets.bars import KeysLine, Notices, TitleBar
 from qterm.tui.widgets.row_list import RowList
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from textual.events import Resize
 
     from qterm.memory.look import Look
+    from qterm.memory.writer import Written
     from qterm.settings.schema import Settings
 
 WATCH_SECONDS = 1.0
@@ -54,7 +54,7 @@ class EntryList(RowList):
     BINDINGS: ClassVar = bindings(Place.ENTRIES)
 
 
-class MemoryScreen(PaneRooms, PaneView):
+class MemoryScreen(PaneRooms):
     """The mode behind F4."""
 
     TITLE_WORDS: ClassVar = "Memory"
@@ -71,6 +71,7 @@ class MemoryScreen(PaneRooms, PaneView):
         self.drafts: dict[StoreName, Draft] = {}
         self.seen: Seen | None = None
         self.view = EntryView()
+        self._conflicts: set[StoreName] = set()
         self.rows = EntryList(self.row, id="entries")
         self.editor = EntryEditor()
         self.notices = Notices(common.notices, common.look.key("dismiss"))
@@ -137,15 +138,16 @@ class MemoryScreen(PaneRooms, PaneView):
             case "state", state if self.seen is not None and state != self.seen.state:
                 self.read()
             case "save", tuple() as written:
-                self.wrote(written, written_words(written))
+                self._wrote(written, written_words(written))
             case (("clean" | "bring" | "undo-write"), (str() as words, tuple() as written)):
-                self.wrote(written, words)
+                self._wrote(written, words)
             case "copy off", list() as sentences:
                 for sentence in sentences:
                     self.notices.add(sentence)
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
+        self._then = None
         if isinstance(event.error, ChangedMeanwhile):
             self.read()
         if event.what in {"look", "state"}:
@@ -220,13 +222,13 @@ class MemoryScreen(PaneRooms, PaneView):
 
         self.work.change("adopt", adopt)
 
-    def wrote(self, written: tuple[object, ...], words: str) -> None:
-        """Something was written here: say so, look again, copy it off the machine."""
+    def _wrote(self, written: tuple[Written, ...], words: str) -> None:
+        """Something was written from here: say so."""
         self.app.notify(words, timeout=8)
-        if written:
-            self.last_write = written  # type: ignore[assignment]
-            self.copy_off(written)
-        self.read()
+        self.note_write(written)
+        if (then := self._then) is not None:
+            self._then = None
+            then()
 
     # -- edits ---------------------------------------------------------------------------------
 

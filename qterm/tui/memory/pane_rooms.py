@@ -2,50 +2,204 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual.screen import Screen
+from textual.content import Content
 
 from qterm.memory.draft import Draft
 from qterm.memory.stores import StoreName
+from qterm.tui.memory.pane_view import PaneView
+from qterm.tui.screens.ask import Question
 
 if TYPE_CHECKING:
+    from qterm.memory.book import MemoryBook
     from qterm.memory.merging import Merge
     from qterm.memory.writer import Written
-    from qterm.tui.app import QtermApp
-    from qterm.tui.common import Common
-    from qterm.tui.desk.memory_work import MemoryWork
 
 
-class PaneRooms(Screen[None]):
+class PaneRooms(PaneView):
     """The ways on; `MemoryScreen` puts the parts in place."""
 
-    app: QtermApp
-    common: Common
-    work: MemoryWork
-    store: StoreName
     drafts: dict[StoreName, Draft]
     last_write: tuple[Written, ...] = ()
     """What was written here last, and can be undone."""
+    _conflicts: set[StoreName]
+    _then: Callable[[], None] | None = None
+    """What is to follow a save."""
 
     def read(self) -> None:
         """Read every store."""
         raise NotImplementedError
 
-    def open_conflict(self, merged: Merge) -> None:
-        """Somebody else has changed a file that has unsaved edits: the operator chooses."""
+    # -- rooms ---------------------------------------------------------------------------------
 
     def action_preview(self) -> None:
-        """See what a prune would take."""
+        """See what a prune would take; it looks at the file, so unsaved edits are asked about."""
+        if not self.take_edit():
+            return
+        stores = {self.store, StoreName.WORKING, StoreName.MEMORY}
+        unsaved = [
+            store for store in stores if store in self.drafts and self.drafts[store].has_changes
+        ]
+        if not unsaved:
+            self._preview()
+            return
+        if self.store not in unsaved:
+            self._preview()
+            return
+        question = Question(
+            f"{self.store.file_name} has edits that are not saved, and the preview looks at the "
+            "file.",
+            yes="Save them first",
+            no="Look at the file as it is",
+        )
+        self.app.push_screen(question, self._save_or_look)
+
+    def _save_or_look(self, save: bool | None) -> None:
+        if save:
+            self._then = self._preview
+            self.action_save()
+        elif save is not None:
+            self._preview()
+
+    def _preview(self) -> None:
+        from qterm.tui.memory.preview import PreviewScreen
+
+        policy = self.common.services.settings.memory.policy
+        store = self.store
+        if store is StoreName.WORKING:
+            store, policy = StoreName.MEMORY, "dual"
+        backups = self.seen.backups if self.seen is not None else ""
+        self.app.push_screen(
+            PreviewScreen(self.common, store, policy, backups=backups, wrote=self._room_wrote)
+        )
 
     def action_compare(self) -> None:
         """See what each policy would do."""
+        from qterm.tui.memory.comparison import ComparisonScreen
+
+        store = StoreName.USER if self.store is StoreName.USER else StoreName.MEMORY
+        self.app.push_screen(ComparisonScreen(self.common, store))
 
     def action_suggested(self) -> None:
-        """Look at suggested tags."""
+        """Look at the tags that entries might deserve."""
+        from qterm.tui.memory.suggested import SuggestedScreen
+
+        if self.take_edit() and (draft := self.drafts.get(self.store)) is not None:
+            self.app.push_screen(SuggestedScreen(self.common, draft, tagged=self._suggested))
+
+    def _suggested(self, tagged: int) -> None:
+        if tagged:
+            self.fill()
+            self.draft_changed()
+            many = "1 tag" if tagged == 1 else f"{tagged:,} tags"
+            look = self.common.look
+            self.app.notify(
+                f"{many} accepted: {look.key('save-memory')} saves, {look.key('undo-edit')} undoes."
+            )
 
     def action_kept(self) -> None:
         """See what was kept."""
+        from qterm.tui.memory.kept import KeptScreen
 
-    def copy_off(self, written: tuple[object, ...]) -> None:
-        """Have the operator's `backup_command` copy what was kept off the machine."""
+        if self.take_edit():
+            self.app.push_screen(
+                KeptScreen(
+                    self.common, self.store, wrote=self._room_wrote, unsaved=self._is_unsaved
+                )
+            )
+
+    def _is_unsaved(self, store: StoreName) -> bool:
+        draft = self.drafts.get(store)
+        return draft is not None and draft.has_changes
+
+    def open_conflict(self, merged: Merge) -> None:
+        """Somebody else has changed a file that has unsaved edits: the operator chooses."""
+        from qterm.tui.memory.conflict import ConflictScreen
+
+        store = merged.look.store
+        if store in self._conflicts:
+            return
+        self._conflicts.add(store)
+
+        def chosen(draft: Draft | None) -> None:
+            self._conflicts.discard(store)
+            if draft is not None:
+                self.drafts[store] = draft
+                self.draft_changed()
+                self.app.notify(
+                    f"{self.common.look.key('undo-edit')} and "
+                    f"{self.common.look.key('redo-edit')} go back and forth between both."
+                )
+            self.read()
+
+        self.app.push_screen(ConflictScreen(self.common, merged, chosen=chosen))
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def _room_wrote(self, written: tuple[Written, ...], words: Content) -> None:
+        """A room has written: say what, with the way back."""
+        from qterm.tui.memory.result import Result
+
+        self.note_write(written)
+        self.app.push_screen(Result(words, can_undo=bool(written)), self._undo_or_not)
+
+    def _undo_or_not(self, undo: bool | None) -> None:
+        if undo:
+            self.action_undo_write()
+
+    def note_write(self, written: tuple[Written, ...]) -> None:
+        """Something was written here: it can be undone, and is copied off the machine."""
+        if written:
+            self.last_write = written
+            self.work.change("copy off", lambda book: book.copy_off(written))
+        self.read()
+
+    def action_undo_write(self) -> None:
+        """Put the files back as they were before the last write."""
+        written = self.last_write
+        if written:
+            names = " and ".join(each.store.file_name for each in written)
+            words = f"Undone: {names} is as it was before."
+            self.work.change("undo-write", lambda book: (words, book.undo(written)))
+
+    def action_clean(self) -> None:
+        """Show what keeps hermes from changing the file; mend it once the operator says so."""
+        from qterm.tui.memory.ask_long import LongQuestion
+        from qterm.tui.words.plan_rows import clean_question
+
+        draft = self.drafts.get(self.store)
+        if draft is None:
+            return
+        if draft.has_changes:
+            self.app.notify("Save your edits or undo them first: cleaning looks at the file.")
+            return
+        look = draft.look
+
+        def clean(book: MemoryBook) -> tuple[str, tuple[Written, ...]]:
+            written = book.clean(look)
+            return f"{look.store.file_name} is clean: hermes can change it now.", written
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.work.change("clean", clean)
+
+        question = LongQuestion(clean_question(look), yes="Clean it", no="Leave it")
+        self.app.push_screen(question, answered)
+
+    def action_bring_to_memory(self) -> None:
+        """Move an entry of WORKING.md back to MEMORY.md."""
+        draft, index = self.drafts.get(self.store), self.chosen
+        if draft is None or index is None or (origin := draft.entries[index].origin) is None:
+            return
+        if draft.has_changes:
+            self.app.notify("Save your edits or undo them first: this writes both files.")
+            return
+        look = draft.look
+
+        def bring(book: MemoryBook) -> tuple[str, tuple[Written, ...]]:
+            written = book.bring_back(look, origin)
+            return "The entry is back in MEMORY.md, at its end.", written
+
+        self.work.change("bring", bring)

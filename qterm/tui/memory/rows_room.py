@@ -1,0 +1,100 @@
+"""A full screen over the pane: what it is about, rows one walks, and the whole of one below."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from qterm.tui.commands.registry import Situation
+from qterm.tui.common import Common
+from qterm.tui.desk.memory_work import MemoryWork
+from qterm.tui.screens.room import Room
+from qterm.tui.widgets.bars import KeysLine
+from qterm.tui.widgets.row_list import RowList
+
+
+class RowsRoom(Room):
+    """`row`, `head` and `detail` are asked for when they are drawn."""
+
+    AUTO_FOCUS = "RowList"
+    DEFAULT_CLASSES = "rows-room"
+
+    def __init__(self, common: Common) -> None:
+        super().__init__()
+        self.common = common
+        self.work = MemoryWork(common.services, self.post_message, self.run_worker)
+        self.rows = self.make_rows()
+        self._title = Static(Content(""), markup=False, id="room--title")
+        self._head = Static(Content(""), markup=False, id="room--head")
+        self._detail = Static(Content(""), markup=False, id="room--detail")
+
+    def make_rows(self) -> RowList:
+        """The list, with the commands of the room's place."""
+        return RowList(self.row, id="rows")
+
+    def compose(self) -> ComposeResult:
+        """Title, head, rows, the whole of one, keys."""
+        with Vertical(id="room--top"):
+            yield self._title
+            yield self._head
+        yield from self.above()
+        yield self.rows
+        with VerticalScroll(id="room--below", can_focus=False):
+            yield self._detail
+        yield KeysLine(show_command_palette=False, compact=True)
+
+    def above(self) -> list[Widget]:
+        """What stands between the head and the rows."""
+        return []
+
+    def heading(self) -> Content:
+        """What this is, in the line at the top."""
+        raise NotImplementedError
+
+    def head(self) -> Content:
+        """What is to be known of all rows."""
+        raise NotImplementedError
+
+    def row(self, row: int, width: int) -> Content:
+        """One row."""
+        raise NotImplementedError
+
+    def detail(self, row: int | None) -> Content:
+        """The whole of one row; None: there is none."""
+        raise NotImplementedError
+
+    def can_now(self) -> set[str]:
+        """Words for what can be done now, by which the commands ask."""
+        return set()
+
+    def situation(self) -> Situation:
+        """What the availability of commands hangs on, now."""
+        return Situation(can=frozenset(self.can_now()))
+
+    def show(self, count: int, cursor: int | None = None) -> None:
+        """There are so many rows now."""
+        self.rows.show(count, cursor)
+        self.tell()
+
+    def tell(self) -> None:
+        """Say anew what is to be known, without other rows."""
+        self._title.update(self.heading())
+        self._head.update(self.head())
+        self._detail.update(self.detail(self.rows.chosen))
+        self.rows.redraw()
+        self.refresh_bindings()
+
+    @on(RowList.Highlighted)
+    def _moved(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._detail.update(self.detail(event.row))
+        self.query_one("#room--below").scroll_home(animate=False)
+        self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        """The head has another width."""
+        self.call_after_refresh(self.tell)
