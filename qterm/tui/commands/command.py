@@ -49,6 +49,7 @@ NEEDS_FOCUS = frozenset(
         Place.ENTRIES,
         Place.ENTRY,
         Place.ENTRY_FILTER,
+        Place.KEPT,
         Place.KEPT_FILTER,
     }
 )

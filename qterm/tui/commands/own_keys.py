@@ -16,8 +16,20 @@ from qterm.tui.commands.registry import (
 )
 from qterm.tui.widgets.composer import EDITING
 
-_IN_TASKS = frozenset({Place.TASKS, Place.LIST})
-_ON_TOP = frozenset({Place.SETTINGS, Place.DOCTOR})
+_THREAD = {Place.COMPOSER, Place.FEED, Place.THREAD}
+_SCREENS = (
+    {*_THREAD, Place.HOME, Place.TOLD},
+    {*_THREAD, Place.TASKS, Place.LIST, Place.FILTER},
+    {Place.MEMORY, Place.ENTRIES, Place.ENTRY, Place.ENTRY_FILTER},
+    {Place.ROOM, Place.SETTINGS},
+    {Place.ROOM, Place.DOCTOR},
+    {Place.ROOM, Place.PREVIEW},
+    {Place.ROOM, Place.COMPARISON},
+    {Place.ROOM, Place.KEPT, Place.KEPT_FILTER},
+    {Place.ROOM, Place.SUGGESTED},
+    {Place.ROOM, Place.CONFLICT},
+)
+"""The places that each screen has."""
 _MOVES = frozenset({"tab", "shift+tab", "backspace", "ctrl+c"})
 
 
@@ -37,11 +49,7 @@ def meet(one: Place, other: Place) -> bool:
     if one is other or Place.APP in {one, other}:
         return True
     pair = {one, other}
-    if Place.ROOM in pair:
-        return bool(pair & _ON_TOP)
-    if pair & _ON_TOP or pair <= NEEDS_FOCUS:
-        return False
-    return not (Place.HOME in pair and pair & _IN_TASKS)
+    return not pair <= NEEDS_FOCUS and any(pair <= places for places in _SCREENS)
 
 
 def why_not(command_id: str, key: str, own: Mapping[str, str], *, is_letter: bool) -> str:
