@@ -22,6 +22,7 @@ from qterm.tui.common import Common
 from qterm.tui.content import plain, to_editor
 from qterm.tui.desk import messages
 from qterm.tui.desk.desk import Desk
+from qterm.tui.filling import LOOK, Filling
 from qterm.tui.going import Going
 from qterm.tui.look import Look
 from qterm.tui.preferences import Preferences
@@ -95,7 +96,7 @@ class QtermApp(Preferences, inherit_bindings=False):
         )
         in_tasks = replace(self.look, speakers=frozenset({YOU, Q}))
         self.common = Common(services, self.look, in_tasks, services.first_start())
-        self.desk = Desk(services, self._told, self.run_worker)
+        self.desk = Desk(services, self.told, self.run_worker)
         self.asking = Asking(self)
         self.going = Going(self)
         self.home: HomeScreen | None = None
@@ -142,6 +143,7 @@ class QtermApp(Preferences, inherit_bindings=False):
             messages.Maintained(report)
         )
         self.desk.watch()
+        self.filling = Filling(self)
         self.desk.read_tasks()
         if self.common.state.kind is FirstStart.READY:
             self.look_at_hermes()
@@ -172,7 +174,7 @@ class QtermApp(Preferences, inherit_bindings=False):
 
     # -- what all screens want to know ---------------------------------------------------------
 
-    def _told(self, message: Message) -> None:
+    def told(self, message: Message) -> None:
         """The desk tells something: every screen gets what it needs of it."""
         match message:
             case messages.FeedMoved(change):
@@ -208,6 +210,9 @@ class QtermApp(Preferences, inherit_bindings=False):
                 )
             case messages.TurnFound(turn):
                 self.call_later(self.going.take, turn)
+            case messages.MemoryDone(what, int() as percent) if what == LOOK:
+                self.common.memory_percent = percent
+                self.common_changed()
             case messages.SettingsRead() | messages.SettingRefused():
                 self.settings_told(message)
 
@@ -221,6 +226,8 @@ class QtermApp(Preferences, inherit_bindings=False):
         at_home = self.home is not None and self.home.end_is_in_view
         if self.common.news.take(change, is_at_home=at_home, shown=self._shown_task()):
             self.bell()
+        if any(turn.persona == Q and not turn.state.is_open for turn in change.turns):
+            self.filling.look()
         if any(turn.task_id is None for turn in change.turns) or change.deleted:
             for screen in self.thread_screens():
                 screen.show_state()

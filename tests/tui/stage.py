@@ -126,6 +126,9 @@ async def stage(
     )
     way = ProbedWay() if script is None else ProbedWay(script)
     settings = settings or Settings()
+    if not settings.memory.home:  # never the home of whoever runs the tests
+        memory = msgspec.structs.replace(settings.memory, home=str(folder / "hermes"))
+        settings = msgspec.structs.replace(settings, memory=memory)
     (folder / "cwd").mkdir(exist_ok=True)
     conversation = Conversation(
         store, way, settings, current_owner(), folder / "cwd", now=hands.now, clock=hands.clock

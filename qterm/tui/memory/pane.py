@@ -322,9 +322,8 @@ class MemoryScreen(PaneRooms):
 
     def _tell_common(self) -> None:
         look = self.seen.looks.get(StoreName.MEMORY) if self.seen is not None else None
-        draft = self.drafts.get(StoreName.MEMORY)
         self.common.memory_percent = None
-        if look is not None and look.limit is not None and draft is not None:
+        if look is not None and look.limit is not None and look.snapshot.exists:
             self.common.memory_percent = percent(look.document.size, look.limit.chars)
         self.common.memory_unsaved = any(each.has_changes for each in self.drafts.values())
         self.app.common_changed()
