@@ -139,10 +139,16 @@ class PaneRooms(PaneView):
     # -- writing -------------------------------------------------------------------------------
 
     def _room_wrote(self, written: tuple[Written, ...], words: Content) -> None:
-        """A room has written: say what, with the way back."""
+        """A room has written: say what, with the way back.
+
+        From the pane's own pump: the answer would not come to a room that is being left.
+        """
+        self.note_write(written)
+        self.call_later(self._show_result, written, words)
+
+    def _show_result(self, written: tuple[Written, ...], words: Content) -> None:
         from qterm.tui.memory.result import Result
 
-        self.note_write(written)
         self.app.push_screen(Result(words, can_undo=bool(written)), self._undo_or_not)
 
     def _undo_or_not(self, undo: bool | None) -> None:

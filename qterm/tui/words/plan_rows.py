@@ -25,6 +25,8 @@ GOES = "$text-warning"
 WIDE = 100
 """From so many cells on a row has its reason, too."""
 
+STORE_LETTERS = {StoreName.MEMORY: "M", StoreName.USER: "U", StoreName.WORKING: "W"}
+
 DIFF_LINES = 4_000
 """Up to so many lines a diff has its context; beyond, only what changes is told."""
 
@@ -75,7 +77,7 @@ class PlanRows:
         word = "LOST" if self.is_lost(decision) else decision.action.value
         store = ""
         if len(self.proposal.documents) > 1:
-            store = "M " if decision.store is StoreName.MEMORY else "W "
+            store = f"{STORE_LETTERS[decision.store]} "
         head = Content.assemble(
             box(decision, ticked=ticked),
             Content.styled(f"{word:<6}", LOST if word == "LOST" else style),
@@ -118,11 +120,14 @@ class PlanRows:
 def sizes(preview: Preview) -> list[Content]:
     """A line a file: its size now, and afterwards, against its limit."""
     pairs = zip(preview.proposal.documents, preview.proposal.after, strict=True)
-    return [_size(before, after) for before, after in pairs]
+    is_one = len(preview.proposal.documents) == 1
+    return [_size(before, after, is_one=is_one) for before, after in pairs]
 
 
-def _size(before: Document, after: Document) -> Content:
-    name = before.store.file_name
+def _size(before: Document, after: Document, *, is_one: bool) -> Content:
+    """With several files, each begins with the letter its rows have."""
+    letter = STORE_LETTERS[before.store]
+    name = before.store.file_name if is_one else f"{letter} = {before.store.file_name}"
     entries = f"{len(before.entries):,} → {len(after.entries):,} entries"
     if before.limit is None:
         return Content(f"{name}  {before.size:,} → {after.size:,} characters · {entries}")
@@ -219,10 +224,10 @@ def apply_question(rows: PlanRows, backups: str) -> Content:
     moved = [each for each in going if each.action is Action.MOVE]
     heads = []
     if pruned:
-        heads.append(f"prune {_many(len(pruned))}")
+        heads.append(f"Prune {_many(len(pruned))}?")
     if moved:
-        heads.append(f"move {_many(len(moved))} to WORKING.md")
-    lines = [Content.styled(f"{' and '.join(heads).capitalize()}?", "bold"), Content("")]
+        heads.append(f"Move {_many(len(moved))} to WORKING.md?")
+    lines = [Content.styled(" ".join(heads), "bold"), Content("")]
     for each in going[:500]:
         text = rows.proposal.text(each)
         tag = priority_of(text)
