@@ -23,7 +23,7 @@ from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
 from qterm.tui.widgets.row_list import RowList
-from qterm.tui.words.entry_rows import MUTED
+from qterm.tui.words.entry_rows import MUTED, short_path
 from qterm.tui.words.kept_rows import (
     backup_detail,
     backup_row,
@@ -187,7 +187,7 @@ class KeptScreen(RowsRoom):
         """How much is kept."""
         if self.kept is None:
             return plain(self._trouble, "$text-error") if self._trouble else Content("Looking…")
-        lines = [size_words(self.kept.size, self.kept.folder)]
+        lines = [size_words(self.kept.size, short_path(self.kept.folder, self.home))]
         if not self.kept.removed and not self.files:
             lines.append(
                 Content(
@@ -217,7 +217,7 @@ class KeptScreen(RowsRoom):
         if self.files:
             key = self.common.look.key
             keys = {"diff": key("kept-diff"), "restore": key("restore")}
-            return backup_detail(self.kept.backups[row], keys)
+            return backup_detail(self.kept.backups[row], keys, self.home)
         return removed_detail(self._shown[row], self.common.look.now().tzinfo)
 
     def can_now(self) -> set[str]:

@@ -11,6 +11,7 @@ from qterm.memory.draft import Draft
 from qterm.memory.stores import StoreName
 from qterm.tui.memory.pane_view import PaneView
 from qterm.tui.screens.ask import Question
+from qterm.tui.words.entry_rows import short_path
 
 if TYPE_CHECKING:
     from qterm.memory.book import MemoryBook
@@ -70,7 +71,8 @@ class PaneRooms(PaneView):
         store = self.store
         if store is StoreName.WORKING:
             store, policy = StoreName.MEMORY, "dual"
-        backups = self.seen.backups if self.seen is not None else ""
+        home = self.common.services.environ.get("HOME", "")
+        backups = short_path(self.seen.backups, home) if self.seen is not None else ""
         self.app.push_screen(
             PreviewScreen(self.common, store, policy, backups=backups, wrote=self._room_wrote)
         )

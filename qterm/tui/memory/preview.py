@@ -108,7 +108,7 @@ class PreviewScreen(RowsRoom):
                 self._ask_migration(migration, form)
             case "apply", tuple() as written:
                 assert self._applying is not None
-                self._leave_with(written, applied_words(self._applying, written))
+                self._leave_with(written, applied_words(self._applying, written, self.home))
             case "migrate", tuple() as written:
                 self._leave_with(written, Content("The file is written in the other form."))
 

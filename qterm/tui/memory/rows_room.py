@@ -32,6 +32,11 @@ class RowsRoom(Room):
         self._head = Static(Content(""), markup=False, id="room--head")
         self._detail = Static(Content(""), markup=False, id="room--detail")
 
+    @property
+    def home(self) -> str:
+        """The operator's home, for which `~` stands."""
+        return self.common.services.environ.get("HOME", "")
+
     def make_rows(self) -> RowList:
         """The list, with the commands of the room's place."""
         return RowList(self.row, id="rows")

@@ -20,7 +20,7 @@ Line = Callable[[int, int], Content]
 """The content of a row (from 0), safe to show, on one line of so many cells."""
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(ScrollView, can_focus=True, inherit_bindings=False):
     """`line` draws a row; `show` says how many there are. The cursor is on one of them.
 
     The rows are asked for when they are drawn, so what they show may be made just then.

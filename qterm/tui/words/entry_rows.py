@@ -154,12 +154,16 @@ def percent(size: int, limit: int) -> int:
     return round(size * 100 / limit)
 
 
+def short_path(path: str, home: str) -> str:
+    """A path with `~` for the operator's home."""
+    if home and (path == home or path.startswith(home + os.sep)):
+        return f"~{path[len(home) :]}"
+    return path
+
+
 def path_words(path: str, home: str, width: int) -> Content:
     """A path with `~` for the operator's home; cut in the middle where it is too long."""
-    shown = path
-    if home and (path == home or path.startswith(home + os.sep)):
-        shown = f"~{path[len(home) :]}"
-    line = one_line(shown)
+    line = one_line(short_path(path, home))
     if line.cell_length <= width or width < 20:
         return line
     words = line.plain

@@ -10,7 +10,7 @@ from qterm.memory.keeping import ArchiveSize, Backup
 from qterm.memory.records import Removed
 from qterm.memory.schema import priority_of
 from qterm.tui.content import one_line, plain, with_controls
-from qterm.tui.words.entry_rows import MUTED, first_words, tag_words
+from qterm.tui.words.entry_rows import MUTED, first_words, short_path, tag_words
 
 
 def moment_words(moment: datetime, zone: tzinfo | None) -> str:
@@ -61,13 +61,13 @@ def backup_row(backup: Backup, zone: tzinfo | None, width: int) -> Content:
         f"{moment_words(backup.time, zone)}  {store:<18}{entries:>16}  {backup.size:>10,} bytes  "
         f"{backup.sha256[:12]}"
     )
-    return one_line(words, width)
+    return plain(words).truncate(width)
 
 
-def backup_detail(backup: Backup, keys: dict[str, str]) -> Content:
+def backup_detail(backup: Backup, keys: dict[str, str], home: str) -> Content:
     """Where a whole file lies, and what can be done with it."""
     return Content.assemble(
-        plain(backup.path, MUTED),
+        plain(short_path(backup.path, home), MUTED),
         Content(
             f"\n{keys['diff']} shows what bringing it back would change, {keys['restore']} brings "
             "the whole file back, once you said yes."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,15 @@ from qterm.memory.stores import Document, StoreName
 from qterm.memory.tags import Priority
 from qterm.memory.writer import Written
 from qterm.tui.content import one_line, plain, with_controls
-from qterm.tui.words.entry_rows import FULL, MUTED, WARN, first_words, percent, tag_words
+from qterm.tui.words.entry_rows import (
+    FULL,
+    MUTED,
+    WARN,
+    first_words,
+    percent,
+    short_path,
+    tag_words,
+)
 
 LOST = "bold $text-error"
 GOES = "$text-warning"
@@ -178,13 +187,21 @@ def diff(name: str, before: Sequence[str], after: Sequence[str]) -> list[tuple[s
     """
     old, new = serialise(before).split("\n"), serialise(after).split("\n")
     if len(old) + len(new) <= DIFF_LINES:
-        lines = difflib.unified_diff(old, new, f"{name} now", f"{name} afterwards", lineterm="")
-        return [(line[:1], line[1:] if line[:1] in "+- @" else line) for line in lines]
+        made = list(difflib.unified_diff(old, new, lineterm=""))[2:]
+        lines = [(line[:1], line[1:]) for line in made]
+        lines = [_place(line) if sign == "@" else (sign, line) for sign, line in lines]
+        return [("@", f"{name}, now and afterwards"), *lines] if lines else []
     gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
     found = [("@", f"{name}: only what changes, since it is long")]
     found += [("-", line) for text in gone.elements() for line in text.split("\n")]
     found += [("+", line) for text in come.elements() for line in text.split("\n")]
     return found
+
+
+def _place(hunk: str) -> tuple[str, str]:
+    """Where the lines that follow stand in the file."""
+    found = re.search(r"-(\d+)", hunk)
+    return ("@", f"from line {found[1]} on" if found else "")
 
 
 def diff_content(lines: Sequence[tuple[str, str]], most: int = 2_000) -> Content:
@@ -232,7 +249,7 @@ def apply_question(rows: PlanRows, backups: str) -> Content:
         text = rows.proposal.text(each)
         tag = priority_of(text)
         sign = "→" if each.action is Action.MOVE else "−"
-        lines.append(Content.assemble(f" {sign} ", tag_words(tag), "  ", first_words(text, 76)))
+        lines.append(Content.assemble(f" {sign} ", tag_words(tag), "  ", first_words(text, 58)))
     if len(going) > 500:
         lines.append(Content.styled(f" … and {len(going) - 500:,} more", MUTED))
     lines += [Content(""), *sizes(rows.preview), Content("")]
@@ -250,8 +267,8 @@ def _many(count: int) -> str:
     return "1 entry" if count == 1 else f"{count:,} entries"
 
 
-def applied_words(preview: Preview, written: Sequence[Written]) -> Content:
-    """What applying did."""
+def applied_words(preview: Preview, written: Sequence[Written], home: str) -> Content:
+    """What applying did; `home` is the operator's."""
     gone = sum(len(each.removed) for each in written)
     lines = [
         Content.styled(f"Done: {_many(gone)} archived.", "bold $text-success"),
@@ -262,7 +279,7 @@ def applied_words(preview: Preview, written: Sequence[Written]) -> Content:
     kept = [each for each in written if each.backup is not None]
     if kept:
         lines.append(Content.styled("The files as they were:", MUTED))
-        lines += [plain(f"  {each.backup}", MUTED) for each in kept]
+        lines += [plain(f"  {short_path(str(each.backup), home)}", MUTED) for each in kept]
     return Content("\n").join(lines)
 
 
