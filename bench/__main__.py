@@ -1,4 +1,4 @@
-"""`python -m bench [start] [feed] [memory] [turn] [live] [screen] [open]`: all for none."""
+"""`python -m bench [start] [feed] [memory] [turn] [live] [screen] [pane] [open]`: all for none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import feed, live, memory, opening, screen, start, turn
+from bench import feed, live, memory, opening, pane, screen, start, turn
 from bench.ratio import Ratio
 from qterm.private import private_folder
 
@@ -36,6 +36,8 @@ async def main(wanted: set[str]) -> int:
                 found += await live.ratios(folder / f"live-{line}", hermes, line)
         if "screen" in wanted:
             found += await screen.ratios(folder / "screen")
+        if "pane" in wanted:
+            found += await pane.ratios(private_folder(folder / "pane"))
         if "open" in wanted:
             found += await opening.ratios(private_folder(folder / "open"))
     for ratio in found:
@@ -44,5 +46,5 @@ async def main(wanted: set[str]) -> int:
 
 
 if __name__ == "__main__":
-    everything = {"start", "feed", "memory", "turn", "live", "screen", "open"}
+    everything = {"start", "feed", "memory", "turn", "live", "screen", "pane", "open"}
     sys.exit(asyncio.run(main(set(sys.argv[1:]) or everything)))

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from bench.feed import fill
 from bench.live import pairs
+from bench.living import Asked, answer, living, one
 from bench.ratio import Ratio
 from qterm.events import ReplyText
 from qterm.hermes.way import Replied, TextDelta
@@ -102,9 +103,6 @@ class Screen:
         return time.perf_counter() - start
 
 
-Asked = asyncio.Queue["tuple[str, asyncio.Future[float]] | None"]
-
-
 async def _live(folder: Path, asked: Asked, ready: asyncio.Event) -> None:
     async with stage(folder) as on:
         on.app.animation_level = "none"
@@ -112,39 +110,20 @@ async def _live(folder: Path, asked: Asked, ready: asyncio.Event) -> None:
             screen = Screen(on, pilot)
             await screen.begin()
             assert on.app.screen.query(TurnView), "no turn is on the screen"
-            ready.set()
-            while (wanted := await asked.get()) is not None:
-                what, future = wanted
-                future.set_result(await (screen.key() if what == "key" else screen.token()))
+            await answer(
+                asked, ready, lambda what: screen.key() if what == "key" else screen.token()
+            )
 
 
 @asynccontextmanager
 async def _screen(folder: Path, turns: int) -> AsyncIterator[Asked]:
     await fill(private_folder(private_folder(folder) / "data"), turns, ANSWER)
-    asked: Asked = asyncio.Queue()
-    ready = asyncio.Event()
-    task = asyncio.create_task(_live(folder, asked, ready))
-    try:
-        await asyncio.wait(
-            [task, waits := asyncio.create_task(ready.wait())], return_when=asyncio.FIRST_COMPLETED
-        )
-        waits.cancel()
-        if task.done():
-            await task
+    async with living(partial(_live, folder)) as asked:
         yield asked
-    finally:
-        asked.put_nowait(None)
-        await task
 
 
 async def ratios(folder: Path, *, runs: int = 40) -> list[Ratio]:
     """The ratios of a drawn token and a drawn key; `folder` is a scratch folder."""
-
-    async def one(asked: Asked, what: str) -> float:
-        future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        asked.put_nowait((what, future))
-        return await future
-
     found = []
     private_folder(folder)
     for number, (name, aim, what, large, small) in enumerate(COMPARED):

@@ -46,6 +46,7 @@ class Draft:
         self.look = look
         self._entries = entries
         self._texts: tuple[str, ...] | None = None
+        self._compared: tuple[Entries, Look, bool] | None = None
         self._undo: list[tuple[str, Entries]] = []
         self._redo: list[tuple[str, Entries]] = []
 
@@ -79,7 +80,11 @@ class Draft:
     @property
     def has_changes(self) -> bool:
         """Whether saving would change the entries of the file."""
-        return self.texts != self.look.entries
+        known = self._compared
+        if known is None or known[0] is not self._entries or known[1] is not self.look:
+            # asked at every key, and a file can have 50,000 entries
+            known = self._compared = (self._entries, self.look, self.texts != self.look.entries)
+        return known[2]
 
     def changed(self, index: int) -> bool:
         """Whether an entry is new, or has another text than in the file."""

@@ -218,9 +218,9 @@ class PreviewScreen(RowsRoom):
         chosen = self.chosen
         if chosen is not None and chosen.action is not Action.KEEP:
             words.add("tick")
-        if any(each.action is Action.OFFER for each in made.proposal.decisions):
+        if made.offered:
             words.add("offered")
-        if made.proposal.can_apply and made.going():
+        if made.proposal.can_apply and made.has_going:
             words.add("apply")
         if self.policy == "schema":
             words.add("migrate")
@@ -250,7 +250,7 @@ class PreviewScreen(RowsRoom):
     def action_offered(self) -> None:
         """Tick everything that is offered, or nothing of it."""
         if self.made is not None:
-            offered = [each for each in self.made.proposal.decisions if each.action is Action.OFFER]
+            offered = self.made.offered
             ticked = not all(map(self.made.is_ticked, offered))
             self._set(offered, ticked=ticked)
 
@@ -294,6 +294,9 @@ class PreviewScreen(RowsRoom):
         if made is None or self._reckoning or "apply" not in self.can_now():
             return
         preview = made.preview
+        if not made.going():
+            self.app.notify("Nothing is ticked, so there is nothing to apply.")
+            return
         question = LongQuestion(apply_question(made, self._backups), yes="Apply it", no="Go back")
         self.app.push_screen(question, lambda yes: self._see_emptied(preview) if yes else None)
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from textual.content import Content
 
@@ -59,7 +60,7 @@ def box(decision: Decision, *, ticked: bool) -> Content:
     return Content.styled("☑ " if ticked else "☐ ", GOES if ticked else "bold")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlanRows:
     """The rows of a preview. `ticked` are entries whose tick was just changed, with what it is."""
 
@@ -120,6 +121,20 @@ class PlanRows:
         what = Content.styled(f"{number}{verb}. ", "bold")
         why = plain(f"{decision.reason}.{end}", MUTED)
         return Content.assemble(what, why, "\n", with_controls(text[:20_000]))
+
+    @cached_property
+    def offered(self) -> list[Decision]:
+        """The entries that are only offered."""
+        return [each for each in self.proposal.decisions if each.action is Action.OFFER]
+
+    @cached_property
+    def _going_at_first(self) -> int:
+        return len(self.proposal.going)
+
+    @property
+    def has_going(self) -> bool:
+        """Whether any entry goes; asked at every key, of as many as 50,000."""
+        return bool(self._going_at_first) or any(self.ticked.values())
 
     def going(self) -> list[Decision]:
         """The entries that go."""
