@@ -14,7 +14,7 @@ from qterm.memory.stores import StoreName
 from qterm.tui.commands.registry import COMMANDS, Place
 from qterm.tui.memory.conflict import ConflictScreen
 from tests.cases import cases
-from tests.tui.memory_stage import hermes_home, memory_stage, pane, write_store
+from tests.tui.memory_stage import memory_stage, pane, write_store
 from tests.tui.stage import Stage, until
 from tests.tui.test_monkey import ODD, SIZES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.widgets import TextArea
@@ -11,17 +12,22 @@ from qterm.tui.content import from_editor, to_editor
 
 
 class EntryEditor(TextArea):
-    """`index` is the entry that is edited, None for a new one. Controls show as stand-ins (T2)."""
+    """`index` is where the entry stood that is edited, None for a new one; `was` is its text.
+
+    Controls show as stand-ins (rule T2).
+    """
 
     BINDINGS: ClassVar = bindings(Place.ENTRY)
 
     def __init__(self) -> None:
         super().__init__(id="entry--editor", compact=True, show_line_numbers=False)
         self.index: int | None = None
+        self.was = ""
 
-    def open(self, index: int | None, text: str) -> None:
-        """Edit this text, the cursor at its end."""
+    def open(self, index: int | None, text: str, was: str | None = None) -> None:
+        """Edit this text, the cursor at its end; `was` is what the entry says, unless the same."""
         self.index = index
+        self.was = text if was is None else was
         self.load_text(to_editor(text))
         self.move_cursor(self.document.end)
 
@@ -29,6 +35,14 @@ class EntryEditor(TextArea):
     def words(self) -> str:
         """What is written, the stand-ins turned back."""
         return from_editor(self.text)
+
+    def place(self, texts: Sequence[str]) -> int | None:
+        """Where the entry is among these by now; None where it is new, or has gone meanwhile."""
+        if self.index is None:
+            return None
+        if self.index < len(texts) and texts[self.index] == self.was:
+            return self.index
+        return texts.index(self.was) if self.was in texts else None
 
     @property
     def parts(self) -> tuple[str, str]:

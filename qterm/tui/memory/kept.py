@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,14 +10,17 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from qterm.memory.keeping import ArchiveSize, Backup
+from qterm.memory.keeping import Backup
 from qterm.memory.look import takes_the_place_of
 from qterm.memory.records import Removed
+from qterm.memory.schema import priority_of
 from qterm.memory.stores import StoreName
+from qterm.memory.tags import Priority
 from qterm.tui.commands.registry import Place, bindings
-from qterm.tui.content import plain
+from qterm.tui.content import one_line, plain
 from qterm.tui.desk import messages
 from qterm.tui.memory.ask_long import LongQuestion
+from qterm.tui.memory.found import Filtered, Kept, ToBring, Whole, keep_all
 from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
@@ -27,7 +29,6 @@ from qterm.tui.words.entry_rows import MUTED, short_path
 from qterm.tui.words.kept_rows import (
     backup_detail,
     backup_row,
-    matches,
     removed_detail,
     removed_row,
     size_words,
@@ -36,49 +37,10 @@ from qterm.tui.words.plan_rows import diff, diff_content
 
 if TYPE_CHECKING:
     from qterm.memory.book import MemoryBook
-    from qterm.memory.look import Look
     from qterm.memory.writer import Written
     from qterm.tui.common import Common
 
 Wrote = Callable[["tuple[Written, ...]", Content], None]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """All that is kept, newest first."""
-
-    removed: list[Removed]
-    backups: list[Backup]
-    size: ArchiveSize
-    folder: str
-
-
-@dataclass(frozen=True)
-class ToBring:
-    """An archived entry that is to be brought back, the file now, and what would leave for it."""
-
-    removed: Removed
-    look: Look
-    leaves: list[int]
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A whole file that is to be brought back, the file now, and what would change."""
-
-    look: Look
-    data: bytes
-    lines: list[tuple[str, str]]
-    entries: int
-    asks: bool
-
-
-def keep_all(book: MemoryBook) -> Kept:
-    """Read the archive; nothing is written."""
-    archive = book.archive
-    removed = archive.removed()
-    removed.reverse()
-    return Kept(removed, archive.backups(), archive.size(), str(archive.folder))
 
 
 class KeptRows(RowList):
@@ -97,7 +59,10 @@ class KeptFilter(Input):
 
 
 class KeptScreen(RowsRoom):
-    """`wrote` is told of what was brought back; `unsaved` says whether a store has edits."""
+    """`wrote` is told of what was brought back; `unsaved` says whether a store has edits.
+
+    `save` saves those of `store` and comes back here.
+    """
 
     TITLE_WORDS: ClassVar = "What was kept"
     PLACES: ClassVar = (Place.KEPT, Place.KEPT_FILTER, Place.ROOM)
@@ -110,8 +75,9 @@ class KeptScreen(RowsRoom):
         *,
         wrote: Wrote,
         unsaved: Callable[[StoreName], bool] = lambda _: False,
+        save: Callable[[], None] = lambda: None,
     ) -> None:
-        self.store, self._wrote, self._unsaved = store, wrote, unsaved
+        self.store, self._wrote, self._unsaved, self._save = store, wrote, unsaved, save
         self.kept: Kept | None = None
         self.files = False
         self._shown: list[Removed] = []
@@ -141,6 +107,9 @@ class KeptScreen(RowsRoom):
             case Kept() as kept:
                 self.kept = kept
                 self._fill()
+            case Filtered(words, left) if words == self._words:
+                self._shown = left
+                self.show(len(left), 0)
             case ToBring() as place:
                 self._restore(place)
             case Whole() as whole if whole.asks:
@@ -163,10 +132,16 @@ class KeptScreen(RowsRoom):
         kept = self.kept
         if kept is None:
             return
-        words = self.filter_line.value.casefold().split()
-        removed = kept.removed
-        self._shown = [each for each in removed if matches(each, words)] if words else removed
+        if not (words := self._words):
+            self._shown = kept.removed
+        elif not self.files:
+            self.work.ask("filter", lambda _: Filtered(words, kept.filtered(words)))
+            return
         self.show(len(kept.backups) if self.files else len(self._shown))
+
+    @property
+    def _words(self) -> list[str]:
+        return self.filter_line.value.casefold().split()
 
     @on(Input.Changed, "#kept--filter")
     def _filtered(self) -> None:
@@ -283,21 +258,37 @@ class KeptScreen(RowsRoom):
     def _is_unsaved(self, store: StoreName) -> bool:
         if not self._unsaved(store):
             return False
-        self.app.notify(
-            f"{store.file_name} has edits that are not saved: save them or undo them first, then "
-            "bring it back.",
-            severity="warning",
+        if store is not self.store:
+            self.app.notify(
+                f"{store.file_name} has edits that are not saved: save them or undo them first, "
+                "then bring it back.",
+                severity="warning",
+            )
+            return True
+        question = Question(
+            f"{store.file_name} has edits that are not saved, and bringing something back changes "
+            "the file under them.",
+            yes="Save them first",
+            no="Go back",
         )
+        self.app.push_screen(question, lambda yes: self._save_first() if yes else None)
         return True
+
+    def _save_first(self) -> None:
+        self.dismiss()
+        self._save()
 
     def _restore(self, place: ToBring) -> None:
         if not place.leaves:
             self._bring(place.removed)
             return
-        number = place.leaves[0] + 1
+        index = place.leaves[0]
+        text = place.look.entries[index]
+        is_p1 = priority_of(text) is Priority.P1
         question = Question(
-            f"Entry {number} of {place.removed.store.file_name} took its place. Bringing the old "
-            "one back takes that one out; it is archived.",
+            f"Entry {index + 1} of {place.removed.store.file_name} took its place"
+            f"{', and is P1' if is_p1 else ''}:\n  {one_line(text, 56).plain}\n"
+            "Bringing the old one back takes that one out; it is archived.",
             yes="Bring it back",
             no="Go back",
         )
@@ -324,10 +315,17 @@ class KeptScreen(RowsRoom):
 
         def look(book: MemoryBook) -> Whole:
             from qterm.memory.entries import decode, parse
+            from qterm.memory.errors import Unreadable
 
             _, data = book.backup(backup.sha256, store)
             now = book.look(store)
-            entries = parse(decode(data))
+            try:
+                entries = parse(decode(data))
+            except UnicodeDecodeError:
+                raise Unreadable(
+                    f"This file is not UTF-8, so it can’t be brought back from here: copy "
+                    f"{backup.path} by hand, if that is what you want."
+                ) from None
             return Whole(now, data, diff(store.file_name, now.entries, entries), len(entries), asks)
 
         self.work.ask("whole", look)

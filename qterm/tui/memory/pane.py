@@ -147,7 +147,7 @@ class MemoryScreen(PaneRooms):
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
-        self._then = None
+        self.then = None
         if isinstance(event.error, ChangedMeanwhile):
             self.read()
         if event.what in {"look", "state"}:
@@ -164,18 +164,22 @@ class MemoryScreen(PaneRooms):
             self.notices.add(
                 f"Edits that were not saved could not be read again; the file is kept: {path}"
             )
-        for store, look in seen.looks.items():
-            self._take(store, look)
-        for store in seen.troubles:
-            self.drafts.pop(store, None)
-        self.fill()
+        with self.staying():
+            for store, look in seen.looks.items():
+                self._take(store, look)
+            for store in seen.troubles:
+                if not self._is_unsaved(store):  # else it waits until it can be read again
+                    self.drafts.pop(store, None)
         self._tell_common()
 
     def _take(self, store: StoreName, look: Look) -> None:
         draft = self.drafts.get(store)
-        if draft is None:
-            draft = self.drafts[store] = Draft.of(look)
-            self._take_up(store, look)
+        if draft is None or not draft.look.snapshot.is_text:
+            self.drafts[store] = Draft.of(look)
+            if look.snapshot.is_text:
+                self._take_up(store, look)
+        elif draft.has_changes and not look.snapshot.is_text:
+            return  # the edits wait until it is text again: see `Seen.why_it_waits`
         elif not draft.has_changes or draft.texts == look.entries:
             if draft.look.snapshot.sha256 != look.snapshot.sha256 or draft.look != look:
                 self.drafts[store] = Draft.of(look)
@@ -226,8 +230,8 @@ class MemoryScreen(PaneRooms):
         """Something was written from here: say so."""
         self.app.notify(words, timeout=8)
         self.note_write(written)
-        if (then := self._then) is not None:
-            self._then = None
+        if (then := self.then) is not None:
+            self.then = None
             then()
 
     # -- edits ---------------------------------------------------------------------------------
@@ -250,7 +254,7 @@ class MemoryScreen(PaneRooms):
         draft, words = self.draft, self.editor.words.strip()
         if draft is None or not self.is_editing or not words:
             return
-        copy, index = Draft(draft.look, draft.entries), self.editor.index
+        copy, index = Draft(draft.look, draft.entries), self.editor.place(draft.texts)
 
         def keep(book: object) -> None:
             from qterm.memory.book import MemoryBook

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from qterm.tui.memory.pane_list import EntryView
     from qterm.tui.widgets.row_list import RowList
 
+GONE_MEANWHILE = (
+    "The entry you had open was changed or taken out by somebody else: what you wrote is a new "
+    "entry, at the end."
+)
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
+
+
+Then = Callable[[], None] | None
 
 
 class PaneEditing(Screen[None]):
@@ -38,6 +45,8 @@ class PaneEditing(Screen[None]):
     editor: EntryEditor
     view: EntryView
     store: StoreName
+    then: Then = None
+    """What is to follow a save."""
 
     @property
     def draft(self) -> Draft | None:
@@ -177,13 +186,19 @@ class PaneEditing(Screen[None]):
 
     def take_edit(self) -> bool:
         """Take what is in the editor as an edit; False where it can't be, and was said why."""
-        words, index = self.editor.words, self.editor.index
+        editor, words = self.editor, self.editor.words
 
         def put(draft: Draft) -> int | None:
-            if index is None:
-                return draft.add(words) if words.strip() else None
-            draft.set_text(index, words)
-            return index
+            index = editor.place(draft.texts)
+            if index is not None:
+                draft.set_text(index, words)
+                return index
+            if not words.strip() or (editor.index is not None and words.strip() == editor.was):
+                return None
+            place = draft.add(words)
+            if editor.index is not None:
+                self.app.notify(GONE_MEANWHILE, severity="warning", timeout=12)
+            return place
 
         return not self.is_editing or self._try(put)
 
@@ -200,9 +215,9 @@ class PaneEditing(Screen[None]):
     def action_split_here(self) -> None:
         """Split the entry at the cursor."""
         before, behind = self.editor.parts
-        index = self.editor.index
 
         def split(draft: Draft) -> int | None:
+            index = self.editor.place(draft.texts)
             if index is None:
                 place = draft.add(before)
                 draft.add(behind)
@@ -215,9 +230,9 @@ class PaneEditing(Screen[None]):
 
     def action_edit_elsewhere(self) -> None:
         """Edit the entry in the operator's own editor."""
-        index = self.editor.index if self.is_editing else self.chosen
         if self.draft is None:
             return
+        index = self.editor.place(self.draft.texts) if self.is_editing else self.chosen
         text = self.editor.words if self.is_editing else self.draft.texts[index or 0]
         name = "" if index is None else str(index)
 
@@ -233,31 +248,17 @@ class PaneEditing(Screen[None]):
             self.app.notify(event.sentence, severity="error" if event.failed else "information")
             return
         index = int(event.task_id) if event.task_id else None
-        draft = self.draft
-        if draft is not None and index is not None and not self.is_editing:
-            is_there = index < len(draft.entries) and draft.entries[index].text == event.was
-            index = index if is_there else None  # another one is there by now: both are kept
-        self.editor.open(index, event.text)
-        if self.take_edit_of(index, event.text):
+        was = self.editor.was if self.is_editing else event.was
+        self.editor.open(index, event.text, was)
+        self.show_editor(on=True)  # where it can't be taken, it stays there
+        if self.take_edit():
             self.show_editor(on=False)
-        else:
-            self.show_editor(on=True)
-
-    def take_edit_of(self, index: int | None, text: str) -> bool:
-        """Take a text as an edit, as if it had been written here."""
-
-        def put(draft: Draft) -> int | None:
-            if index is None:
-                return draft.add(text)
-            draft.set_text(index, text)
-            return index
-
-        return self._try(put)
 
     # -- writing -------------------------------------------------------------------------------
 
     def action_save(self) -> None:
         """Write the edits into the file; a P1 that is changed or goes is asked about once."""
+        then, self.then = self.then, None
         if not self.take_edit():
             return
         self.show_editor(on=False)
@@ -270,7 +271,7 @@ class PaneEditing(Screen[None]):
             return
         touched = draft.p1_touched()
         if not touched:
-            self._save_whole(draft)
+            self._save_whole(draft, then)
             return
         texts = [draft.look.entries[index] for index in touched]
         shown = "\n".join(f"  {one_line(text, 56).plain}" for text in texts[:5])
@@ -284,11 +285,11 @@ class PaneEditing(Screen[None]):
             yes="Save",
             no="Go back",
         )
-        self.app.push_screen(question, lambda yes: self._save_whole(draft) if yes else None)
+        self.app.push_screen(question, lambda yes: self._save_whole(draft, then) if yes else None)
 
-    def _save_whole(self, draft: Draft) -> None:
+    def _save_whole(self, draft: Draft, then: Then) -> None:
         if draft.entries or not draft.look.entries:
-            self.write_draft(draft, allow_empty=not draft.look.entries)
+            self.write_draft(draft, then, allow_empty=not draft.look.entries)
             return
         question = Question(
             f"This would leave {draft.store.file_name} empty: Q would remember nothing of it. "
@@ -297,10 +298,10 @@ class PaneEditing(Screen[None]):
             no="Go back",
         )
         self.app.push_screen(
-            question, lambda yes: self.write_draft(draft, allow_empty=True) if yes else None
+            question, lambda yes: self.write_draft(draft, then, allow_empty=True) if yes else None
         )
 
-    def write_draft(self, draft: Draft, *, allow_empty: bool) -> None:
+    def write_draft(self, draft: Draft, then: Then, *, allow_empty: bool) -> None:
         """Write it, beside the screen."""
 
         def save(book: object) -> object:
@@ -309,6 +310,7 @@ class PaneEditing(Screen[None]):
             assert isinstance(book, MemoryBook)
             return book.save(draft, allow_empty=allow_empty)
 
+        self.then = then
         self.app.notify("Saving…", timeout=2)
         self.work.change("save", save)
 

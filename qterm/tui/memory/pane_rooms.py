@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -26,8 +25,6 @@ class PaneRooms(PaneView):
     last_write: tuple[Written, ...] = ()
     """What was written here last, and can be undone."""
     _conflicts: set[StoreName]
-    _then: Callable[[], None] | None = None
-    """What is to follow a save."""
 
     def read(self) -> None:
         """Read every store."""
@@ -59,7 +56,7 @@ class PaneRooms(PaneView):
 
     def _save_or_look(self, save: bool | None) -> None:
         if save:
-            self._then = self._preview
+            self.then = self._preview
             self.action_save()
         elif save is not None:
             self._preview()
@@ -89,7 +86,15 @@ class PaneRooms(PaneView):
         from qterm.tui.memory.suggested import SuggestedScreen
 
         if self.take_edit() and (draft := self.drafts.get(self.store)) is not None:
-            self.app.push_screen(SuggestedScreen(self.common, draft, tagged=self._suggested))
+            store = self.store
+            self.app.push_screen(
+                SuggestedScreen(
+                    self.common,
+                    draft,
+                    tagged=self._suggested,
+                    now=lambda: self.drafts.get(store),
+                )
+            )
 
     def _suggested(self, tagged: int) -> None:
         if tagged:
@@ -108,9 +113,20 @@ class PaneRooms(PaneView):
         if self.take_edit():
             self.app.push_screen(
                 KeptScreen(
-                    self.common, self.store, wrote=self._room_wrote, unsaved=self._is_unsaved
+                    self.common,
+                    self.store,
+                    wrote=self._room_wrote,
+                    unsaved=self._is_unsaved,
+                    save=self._save_soon,
                 )
             )
+
+    def _save_soon(self) -> None:
+        self.call_later(self._save_then_kept)  # from its own pump: see `_room_wrote`
+
+    def _save_then_kept(self) -> None:
+        self.then = self.action_kept
+        self.action_save()
 
     def _is_unsaved(self, store: StoreName) -> bool:
         draft = self.drafts.get(store)
@@ -128,7 +144,8 @@ class PaneRooms(PaneView):
         def chosen(draft: Draft | None) -> None:
             self._conflicts.discard(store)
             if draft is not None:
-                self.drafts[store] = draft
+                with self.staying():
+                    self.drafts[store] = draft
                 self.draft_changed()
                 self.app.notify(
                     f"{self.common.look.key('undo-edit')} and "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from textual.content import Content
 from textual.widgets import Static
@@ -57,6 +59,23 @@ class PaneShown(PaneEditing):
         self.show_entry()
         self.refresh_bindings()
 
+    @contextmanager
+    def staying(self) -> Iterator[None]:
+        """The draft may be another one afterwards: the cursor and the marks stay on their entries,
+        wherever those are now."""
+        before = self.draft.texts if self.draft is not None else ()
+        chosen = self.chosen
+        yield
+        after = self.draft.texts if self.draft is not None else ()
+        if before == after:
+            self.fill()
+            return
+        where = {text: index for index, text in enumerate(after)}
+        self.view.marked = {
+            where[before[each]] for each in self.view.marked if before[each] in where
+        }
+        self.fill(None if chosen is None else where.get(before[chosen]))
+
     @property
     def line(self) -> str:
         """Which hermes line there is, as far as it is known."""
@@ -102,6 +121,8 @@ class PaneShown(PaneEditing):
         between = "   " if one_row else "\n"
         self._file.update(Content.assemble(path_words(os.fspath(path), home, room), between, size))
         lines = state_words(draft, self.line, self._keys())
+        if seen is not None and (why := seen.why_it_waits(draft)):
+            lines.append(plain(why, "$text-error"))
         if draft.has_changes:
             keys = self.common.look
             lines.append(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qterm.memory.book import MemoryBook
+    from qterm.memory.draft import Draft
     from qterm.memory.look import Look
     from qterm.memory.unsaved import Found
 
@@ -31,6 +32,21 @@ class Seen:
     backups: str
     left: dict[StoreName, list[Found]] = field(default_factory=dict)
     damaged: list[Path] = field(default_factory=list)
+
+    def why_it_waits(self, draft: Draft) -> str:
+        """Why edits can't be saved into the file as it is now; empty where they can."""
+        store, kept = draft.store, "Your edits stay here until it can be"
+        if not draft.has_changes:
+            return ""
+        if trouble := self.troubles.get(store):
+            return f"{trouble} {kept}."
+        look = self.looks.get(store)
+        if look is None or look.snapshot.is_text:
+            return ""
+        return (
+            f"{store.file_name} is not UTF-8 any more: somebody else has written it. {kept}; save "
+            "it as UTF-8 with an editor."
+        )
 
 
 def see(book: MemoryBook) -> Seen:

@@ -34,15 +34,26 @@ class SuggestedRows(RowList):
 
 
 class SuggestedScreen(RowsRoom):
-    """The entries of a draft without a tag; `tagged` is told how many were tagged, in one step."""
+    """The entries of a draft without a tag; `tagged` is told how many were tagged, in one step.
+
+    `now` is the draft as the pane has it: another one, once somebody else has changed the file.
+    """
 
     TITLE_WORDS: ClassVar = "Suggested tags"
     PLACES: ClassVar = (Place.SUGGESTED, Place.ROOM)
     AUTO_FOCUS = "#rows"
 
-    def __init__(self, common: Common, draft: Draft, *, tagged: Callable[[int], None]) -> None:
-        self.draft, self._tagged = draft, tagged
+    def __init__(
+        self,
+        common: Common,
+        draft: Draft,
+        *,
+        tagged: Callable[[int], None],
+        now: Callable[[], Draft | None],
+    ) -> None:
+        self.draft, self._tagged, self._now = draft, tagged, now
         self.found: Found | None = None
+        self._suggested = 0
         self.taken: dict[int, Priority] = {}
         """The tags that are accepted, by the entry's index."""
         super().__init__(common)
@@ -54,6 +65,9 @@ class SuggestedScreen(RowsRoom):
     def on_mount(self) -> None:
         """Look which rules fire."""
         self.tell()
+        self._look()
+
+    def _look(self) -> None:
         texts, settings = self.draft.texts, self.common.services.settings.memory
 
         def look(_book: object) -> Found:
@@ -67,6 +81,7 @@ class SuggestedScreen(RowsRoom):
     def _done(self, event: messages.MemoryDone) -> None:
         if isinstance(event.found, list):
             self.found = event.found
+            self._suggested = sum(found is not None for _, found in self.found)
             self.show(len(self.found))
 
     @on(messages.MemoryFailed)
@@ -89,12 +104,11 @@ class SuggestedScreen(RowsRoom):
         """How many there are, and what accepting means."""
         if self.found is None:
             return Content("Looking…")
-        suggested = sum(found is not None for _, found in self.found)
         if not self.found:
             return Content("Every entry has a tag.")
         lines = [
             Content(
-                f"Suggestions for {suggested:,} of {len(self.found):,} untagged entries. "
+                f"Suggestions for {self._suggested:,} of {len(self.found):,} untagged entries. "
                 "Only what you accept is tagged, as an edit that can be undone."
             )
         ]
@@ -202,6 +216,9 @@ class SuggestedScreen(RowsRoom):
         self.app.push_screen(question, lambda yes: self._tag() if yes else None)
 
     def _tag(self) -> None:
+        if (draft := self._now()) is not self.draft:
+            self._follow(draft)
+            return
         texts = self.draft.texts
         changed = {}
         for index, priority in self.taken.items():
@@ -217,6 +234,22 @@ class SuggestedScreen(RowsRoom):
             return
         self.dismiss()
         self._tagged(len(changed))
+
+    def _follow(self, draft: Draft | None) -> None:
+        """Look again, at what the pane has now; what was accepted stays with its entry."""
+        name = self.draft.store.file_name
+        if draft is None:
+            self.app.notify(f"{name} can’t be read now: wait, or leave.", severity="error")
+            return
+        before, where = self.draft.texts, {text: index for index, text in enumerate(draft.texts)}
+        taken = self.taken.items()
+        self.taken = {where[before[at]]: tag for at, tag in taken if before[at] in where}
+        self.draft, self.found = draft, None
+        self.app.notify(
+            f"{name} has changed meanwhile, so nothing is tagged yet: look again.",
+            severity="warning",
+        )
+        self._look()
 
     def action_close(self) -> None:
         """What was accepted and not taken is asked about."""

@@ -9,7 +9,7 @@ from textual.content import Content
 from qterm.memory.keeping import ArchiveSize, Backup
 from qterm.memory.records import Removed
 from qterm.memory.schema import priority_of
-from qterm.tui.content import one_line, plain, with_controls
+from qterm.tui.content import SHOWN_CHARS, one_line, plain, with_controls
 from qterm.tui.words.entry_rows import MUTED, first_words, short_path, tag_words
 
 
@@ -45,12 +45,21 @@ def removed_detail(removed: Removed, zone: tzinfo | None) -> Content:
                 MUTED,
             ),
         ),
-        with_controls(removed.text[:20_000]),
+        whole(removed.text),
     ]
     if removed.replaced_by is not None:
         lines.append(Content.styled("In its place:", MUTED))
-        lines.append(with_controls(removed.replaced_by[:8_000], MUTED))
+        lines.append(whole(removed.replaced_by, MUTED))
     return Content("\n").join(lines)
+
+
+def whole(text: str, style: str = "") -> Content:
+    """A text with its controls shown; where it is very long, how much more there is."""
+    shown = with_controls(text[:SHOWN_CHARS], style)
+    if len(text) <= SHOWN_CHARS:
+        return shown
+    rest = f"\n… {len(text) - SHOWN_CHARS:,} more characters"
+    return Content.assemble(shown, Content.styled(rest, "dim"))
 
 
 def backup_row(backup: Backup, zone: tzinfo | None, width: int) -> Content:
@@ -85,12 +94,12 @@ def size_words(size: ArchiveSize, folder: str) -> Content:
     files = "1 whole file" if size.backups == 1 else f"{size.backups:,} whole files"
     return plain(
         f"{entries} and {files}, {size.bytes:,} bytes in "
-        f"{folder}.{odd} Nothing of it goes by itself; `qterm memory archive prune` lets go.",
+        f"{folder}.{odd} Nothing of it goes by itself; "
+        "`qterm memory archive prune --older-than 90d` lets go of what is older.",
         MUTED,
     )
 
 
-def matches(removed: Removed, words: list[str]) -> bool:
-    """Whether an archived entry has all these words, in its text, its file or its reason."""
-    text = f"{removed.text}\n{removed.store}\n{removed.by}\n{removed.reason}".casefold()
-    return all(word in text for word in words)
+def haystack(removed: Removed) -> str:
+    """What a filter looks for words in: its text, its file, by what it was removed, and why."""
+    return f"{removed.text}\n{removed.store}\n{removed.by}\n{removed.reason}".casefold()
