@@ -1,13 +1,15 @@
-"""`python -m bench [start] [feed] [memory] [turn] [live] [screen] [pane] [open]`: all for none."""
+"""`python -m bench [PART …]`: all of them for none; the parts are the names in `PARTS`."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
-from bench import feed, live, memory, opening, pane, screen, start, turn
+from bench import feed, hook, live, memory, opening, pane, screen, start, turn
 from bench.ratio import Ratio
 from qterm.private import private_folder
 
@@ -17,34 +19,39 @@ LINES = (
 )
 
 
+async def _lines(
+    part: Callable[[Path, Path, str], Awaitable[list[Ratio]]], folder: Path
+) -> list[Ratio]:
+    found: list[Ratio] = []
+    for line, hermes in LINES:
+        found += await part(folder / line, hermes, line)
+    return found
+
+
+PARTS: dict[str, Callable[[Path], Awaitable[list[Ratio]]]] = {
+    "start": lambda _folder: start.ratios(),
+    "feed": feed.ratios,
+    "memory": memory.ratios,
+    "turn": partial(_lines, turn.ratios),
+    "live": partial(_lines, live.ratios),
+    "screen": screen.ratios,
+    "pane": pane.ratios,
+    "open": opening.ratios,
+    "hook": partial(_lines, hook.ratios),
+}
+
+
 async def main(wanted: set[str]) -> int:
     """Measure; returns 1 when a ratio is over its aim."""
     found: list[Ratio] = []
     with tempfile.TemporaryDirectory(prefix="qterm-bench-") as name:
-        folder = Path(name)
-        if "start" in wanted:
-            found += await start.ratios()
-        if "feed" in wanted:
-            found += await feed.ratios(folder)
-        if "memory" in wanted:
-            found += await memory.ratios(folder)
-        if "turn" in wanted:
-            for line, hermes in LINES:
-                found += await turn.ratios(folder / line, hermes, line)
-        if "live" in wanted:
-            for line, hermes in LINES:
-                found += await live.ratios(folder / f"live-{line}", hermes, line)
-        if "screen" in wanted:
-            found += await screen.ratios(folder / "screen")
-        if "pane" in wanted:
-            found += await pane.ratios(private_folder(folder / "pane"))
-        if "open" in wanted:
-            found += await opening.ratios(private_folder(folder / "open"))
+        for part, ratios in PARTS.items():
+            if part in wanted:
+                found += await ratios(private_folder(Path(name) / part))
     for ratio in found:
         print(ratio)
     return int(any(ratio.value > ratio.aim for ratio in found))
 
 
 if __name__ == "__main__":
-    everything = {"start", "feed", "memory", "turn", "live", "screen", "pane", "open"}
-    sys.exit(asyncio.run(main(set(sys.argv[1:]) or everything)))
+    sys.exit(asyncio.run(main(set(sys.argv[1:]) or set(PARTS))))

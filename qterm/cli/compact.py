@@ -33,9 +33,21 @@ def _minutes(context: click.Context, param: click.Parameter, value: float | None
     help="Minutes between two passes, for this once.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option(
+    "--install-hook", is_flag=True, help="Show the hook's lines for hermes's config.yaml."
+)
+@click.option("--remove-hook", is_flag=True, help="Take the hook's lines out of it again.")
+@click.option("--yes", is_flag=True, help="Write the lines, and have hermes agree to the hook.")
 @click.pass_obj
 def compact(
-    invocation: Invocation, if_due: bool, force: bool, window: float | None, as_json: bool
+    invocation: Invocation,
+    if_due: bool,
+    force: bool,
+    window: float | None,
+    as_json: bool,
+    install_hook: bool,
+    remove_hook: bool,
+    yes: bool,
 ) -> None:
     """Run the maintenance pass: hive-mind compacts, WORKING.md loses what is old.
 
@@ -46,6 +58,11 @@ def compact(
         raise click.UsageError("--if-due asks the gate, --force does not: give one of them.")
     if invocation.is_demo:
         raise Refused("The rehearsal runs no maintenance: it would touch your own home.")
+    if install_hook or remove_hook:
+        _hook(invocation, install=install_hook, remove=remove_hook, yes=yes)
+        return
+    if yes:
+        raise click.UsageError("--yes belongs to --install-hook.")
     from qterm.maintenance.run import Maintenance
 
     loaded = invocation.load()
@@ -59,6 +76,17 @@ def compact(
     else:
         _tell(report, is_asked_for=not if_due)
     sys.exit(_code(report, is_asked_for=not if_due))
+
+
+def _hook(invocation: Invocation, *, install: bool, remove: bool, yes: bool) -> None:
+    if install and remove:
+        raise click.UsageError("Give one of --install-hook and --remove-hook.")
+    from qterm.cli import compact_hook
+
+    if install:
+        compact_hook.install_hook(invocation, yes=yes)
+    else:
+        compact_hook.remove_hook(invocation)
 
 
 def _tell(report: Report, *, is_asked_for: bool) -> None:

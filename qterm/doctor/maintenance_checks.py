@@ -7,7 +7,7 @@ from datetime import datetime
 
 from qterm.clock import local_now
 from qterm.doctor.check import Check, State
-from qterm.maintenance import gate, hive_mind, state, working
+from qterm.maintenance import gate, hive_mind, hook, state, working
 from qterm.maintenance.report import Report, StepState
 from qterm.maintenance.result import read_result
 from qterm.maintenance.standing import Standing, standing
@@ -24,6 +24,7 @@ def maintenance_checks(
         _last(loaded, environ, found, now()),
         _hive_mind(loaded, environ, found),
         _working(loaded, environ, found),
+        _hook(loaded, environ, found),
     ]
 
 
@@ -127,3 +128,36 @@ def _words(milliseconds: int) -> str:
     except (OverflowError, ValueError, OSError):
         return "a time far off"
     return f"{found:%Y-%m-%d %H:%M}"
+
+
+def _hook(loaded: Loaded, environ: Mapping[str, str], found: Standing) -> Check:
+    name, title = "maintenance.hook", "hermes hook"
+    try:
+        place = hook.find(loaded, environ)
+    except hook.HookError as error:
+        return Check(name, title, State.INFO, str(error))
+    stands = hook.hook_state(place.home)
+    details = {
+        "path": str(stands.path),
+        "command": stands.command,
+        "consent": stands.has_consent,
+    }
+    if stands.trouble:
+        return Check(name, title, State.INFO, stands.trouble, "", details)
+    if not stands.command:
+        sentence = (
+            "Not installed: turns made outside qterm ask no gate. `qterm compact --install-hook` "
+            "shows what it takes."
+        )
+        return Check(name, title, State.INFO, sentence, "", details)
+    if stands.program:
+        sentence = f"It starts {stands.program}, which is not there any more."
+        mend = "`qterm compact --install-hook --yes` writes it anew."
+        return Check(name, title, State.WARN, sentence, mend, details)
+    if not stands.has_consent:
+        sentence = f"In {stands.path}, but hermes has no consent to it, so it is not fired."
+        mend = "`qterm compact --install-hook --yes` has hermes ask for it."
+        return Check(name, title, State.WARN, sentence, mend, details)
+    off = "" if found.is_on else " The gate is off, so it does nothing yet."
+    sentence = f"In {stands.path}, and hermes has consent to it.{off}"
+    return Check(name, title, State.OK, sentence, "", details)

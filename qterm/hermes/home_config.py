@@ -46,6 +46,19 @@ def read_config(home: Path) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def has_own_code(home: Path) -> bool:
+    """Whether this home has hooks or plugins; a config that can't be read may have some."""
+    try:
+        hooks = read_config(home).get("hooks")
+        if hooks and (not isinstance(hooks, Mapping) or any(hooks.values())):
+            return True
+        return any((home / "plugins").iterdir())
+    except ValueError:
+        return True
+    except OSError:
+        return False
+
+
 def _see_that_it_is_small(text: str) -> None:
     """Raises ValueError with words for a config that is too deep or too long to be built.
 

@@ -15,6 +15,7 @@ from typing import Any
 from qterm.hermes import launch
 from qterm.hermes.argv import base
 from qterm.hermes.failures import last_line
+from qterm.hermes.home_config import has_own_code
 from qterm.hermes.live import updates
 from qterm.hermes.live.wire import Refused, Wire, WireClosed
 from qterm.hermes.place import Capabilities, HermesPlace
@@ -254,7 +255,7 @@ async def start_peer(
     `settings` is noted with it. Nothing is left of one that could not be.
     """
     env = launch.environment(place, environ, place.home)
-    argv = acp_command(place, known)
+    argv = await asyncio.to_thread(acp_command, place, known)
     try:
         child = await Child.start(argv, env=env, cwd=folder, talks=True)
     except OSError as error:
@@ -273,11 +274,14 @@ async def start_peer(
 
 
 def acp_command(place: HermesPlace, known: Capabilities) -> tuple[str, ...]:
-    """How this hermes is kept running: its `hermes-acp`, which is quicker to start, if it is there.
+    """How this hermes is kept running: its `hermes-acp`, which is quicker to start, where it is
+    there and does the same.
 
-    That one follows no sticky profile and takes no `-p`: its home is in the environment.
+    That one follows no sticky profile and takes no `-p`: its home is in the environment. It fires
+    no hook and loads no plugin (0.19.0 and 0.22.2, measured), so where the home has some it is
+    `hermes acp`: what the operator set up to guard tools, or to run after a turn, counts here too.
     """
-    if len(place.command) == 1:
+    if len(place.command) == 1 and not has_own_code(place.home):
         given = Path(place.command[0])
         for program in (given, given.resolve()):
             beside = program.with_name("hermes-acp")

@@ -30,6 +30,19 @@ def test_the_quick_program_is_taken_where_it_is_beside(tmp_path: Path) -> None:
     assert acp_command(place(tmp_path, str(hermes)), OLD) == (str(hermes), "-p", "default", "acp")
     beside = program(tmp_path / "venv" / "hermes-acp")
     assert acp_command(place(tmp_path, str(hermes)), OLD) == (str(beside),)
+    config = place(tmp_path, str(hermes)).home / "config.yaml"
+    config.parent.mkdir(exist_ok=True)
+    for text, is_quick in (
+        ("hooks: {}\n", True),
+        ("hooks:\n  pre_tool_call:\n    - command: /bin/guard\n", False),
+        ("hooks: [\n", False),
+        ("model: x\n", True),
+    ):
+        config.write_text(text)
+        assert (acp_command(place(tmp_path, str(hermes)), OLD) == (str(beside),)) is is_quick
+    (config.parent / "plugins" / "mine").mkdir(parents=True)
+    assert acp_command(place(tmp_path, str(hermes)), OLD)[-1] == "acp"
+    (config.parent / "plugins" / "mine").rmdir()
     link = tmp_path / "hermes"
     link.symlink_to(hermes)
     assert acp_command(place(tmp_path, str(link)), OLD) == (str(beside),)
