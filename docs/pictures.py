@@ -1,7 +1,7 @@
 """The pictures in the README, taken of qterm itself with the real hermes: `make pictures`.
 
 A rehearsal is opened, a question is asked at home and two in a task, and the screens are written to
-docs/pictures/.
+docs/pictures/. Then the memory of the rehearsal is looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from qterm.rehearsal.demo import Rehearsal
 from qterm.services import open_services
 from qterm.settings.load import load
 from qterm.tui.app import QtermApp, make_app
+from qterm.tui.memory.preview import PreviewScreen
 
 FOLDER = Path(__file__).with_name("pictures")
 SIZE = (120, 38)
@@ -66,6 +67,13 @@ async def take(app: QtermApp) -> None:
         await ask(pilot, app, "Start with the CSV reader.")
         await ask(pilot, app, "Good. Now the writer.")
         keep(app, "task")
+        await pilot.press("f4")
+        await until(pilot, lambda: app.memory is not None and app.memory.seen is not None)
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, PreviewScreen))
+        await pilot.press(*["down"] * 6)
+        await pilot.pause(1.0)
+        keep(app, "preview")
 
 
 async def main() -> None:

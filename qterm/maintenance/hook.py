@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import json
 import shlex
 import subprocess
@@ -165,7 +166,7 @@ def write(edit: Edit, data_dir: Path) -> Path | None:
     try:
         if edit.before is not None:
             folder = private_folder(data_dir / "hermes-config")
-            kept = folder / "config.yaml"
+            kept = folder / f"config-{hashlib.sha256(edit.before).hexdigest()[:12]}.yaml"
             with private_file(kept) as file:
                 file.write(edit.before)
 
