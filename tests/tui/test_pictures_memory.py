@@ -181,6 +181,9 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
         "qterm.memory.opening.archive_folder",
         lambda data_dir, _home: data_dir / "memory" / "alex-hermes-1f2e3d4c5b",
     )
+    monkeypatch.setattr("qterm.memory.archive._size_of", lambda _path: 1_600)
+    made = iter(f"7fk3q2m{letter}bc" for letter in "abcdefghijklmnopqrstuvwxyz")
+    monkeypatch.setattr("qterm.memory.archive.new_ids", lambda: made)
 
 
 @pytest.mark.usefixtures("settled")
