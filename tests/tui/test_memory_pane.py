@@ -397,3 +397,16 @@ async def test_it_all_works_in_eighty_columns(tmp_path: Path) -> None:
         await shows(pilot, on, "Save them first")
         await pilot.press("n")
         await shows(pilot, on, "Preview: nothing has been written")
+
+
+@pytest.mark.parametrize("key", ["", "p", "c", "t", "b"])
+async def test_a_terminal_that_is_too_small_says_what_it_needs(key: str, tmp_path: Path) -> None:
+    async with opened(tmp_path) as (pilot, on):
+        if key:
+            await pilot.press(key)
+            await until(pilot, lambda: on.app.screen is not pane(on))
+        await pilot.resize_terminal(40, 12)
+        await shows(pilot, on, "qterm needs 50 columns")
+        assert "Core" not in drawn(on)
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "qterm needs" not in drawn(on))

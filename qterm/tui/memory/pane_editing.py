@@ -169,6 +169,7 @@ class PaneEditing(Screen[None]):
         if self.draft is not None and (words := step(self.draft)):
             self.view.marked.clear()
             self.draft_changed()
+            self.app.clear_notifications()  # of many quick steps only the last one is news
             self.app.notify(f"{said}: {words}.")
 
     # -- editing the words ---------------------------------------------------------------------

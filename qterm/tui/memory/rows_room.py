@@ -6,6 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -15,6 +16,7 @@ from qterm.tui.desk.memory_work import MemoryWork
 from qterm.tui.screens.room import Room
 from qterm.tui.widgets.bars import KeysLine
 from qterm.tui.widgets.row_list import RowList
+from qterm.tui.widgets.too_small import TooSmall
 
 
 class RowsRoom(Room):
@@ -31,6 +33,7 @@ class RowsRoom(Room):
         self._title = Static(Content(""), markup=False, id="room--title")
         self._head = Static(Content(""), markup=False, id="room--head")
         self._detail = Static(Content(""), markup=False, id="room--detail")
+        self._too_small = TooSmall()
 
     @property
     def home(self) -> str:
@@ -51,6 +54,7 @@ class RowsRoom(Room):
         with VerticalScroll(id="room--below", can_focus=False):
             yield self._detail
         yield KeysLine(show_command_palette=False, compact=True)
+        yield self._too_small
 
     def above(self) -> list[Widget]:
         """What stands between the head and the rows."""
@@ -100,6 +104,7 @@ class RowsRoom(Room):
         self.query_one("#room--below").scroll_home(animate=False)
         self.refresh_bindings()
 
-    def on_resize(self) -> None:
-        """The head has another width."""
+    def on_resize(self, event: Resize) -> None:
+        """The head has another width; say what is needed where the terminal is too small."""
+        self._too_small.fit(event.size)
         self.call_after_refresh(self.tell)
