@@ -211,9 +211,13 @@ class Draft:
         if any(read_schema(text) is not None for text in texts):
             raise Refused("Typed entries can't be joined: each is a form of its own. Edit one.")
         tags = [tag for text in texts if (tag := priority_of(text)) is not None]
-        merged = "\n".join(map(strip_tag, texts))
+        merged = "\n".join(part for text in texts if (part := strip_tag(text).strip()))
         if tags:
-            merged = retag(merged, min(tags))
+            merged = f"[{min(tags)}] {merged}".rstrip()
+        others = Counter(self.texts)
+        others.subtract(texts)
+        if others[merged]:
+            raise self._there_already(merged)
         going = set(chosen[1:])
         entries = list(self._entries)
         entries[chosen[0]] = DraftEntry(merged, entries[chosen[0]].origin)
@@ -276,7 +280,19 @@ class Draft:
         """Why it can't be saved, in one sentence; empty where it can."""
         if not self.look.snapshot.is_text:
             return "The file is not UTF-8, so it can only be shown."
-        return unwritable(self.texts)
+        if why := unwritable(self.texts):
+            return why
+        if len(set(self.texts)) < len(self.texts):  # those of the file itself may stay
+            had = Counter(self.look.entries)
+            for text, count in Counter(self.texts).items():
+                if count > max(had[text], 1):
+                    first = self.texts.index(text) + 1
+                    second = self.texts.index(text, first) + 1
+                    return (
+                        f"Entry {second} is the same as entry {first}, and hermes would drop it: "
+                        "change or delete one of them."
+                    )
+        return ""
 
     # -- inside --------------------------------------------------------------------------------
 

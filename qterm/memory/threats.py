@@ -12,8 +12,8 @@ from functools import cache
 from typing import Final
 
 _FEW: Final = r"(?:\w+\s+){0,8}"
-_SECRET_19: Final = r"\$\{?\w*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|API)"
-_SECRET_22: Final = r"\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?\b"
+_VARIABLE_19: Final = r"\$\{?\w*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|API)"
+_VARIABLE_22: Final = r"\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?\b"
 _MODIFY: Final = r"(update|modify|edit|write|change|append|add\s+to)\s+[^\n]{0,2048}"
 
 
@@ -197,15 +197,15 @@ THREATS: Final = (
         "exfil_curl",
         "has a curl command with a secret’s variable",
         ("curl",),
-        rf"curl\s+[^\n]{{0,2048}}{_SECRET_19}",
-        rf"curl\s+[^\n]{{0,2048}}{_SECRET_22}",
+        rf"curl\s+[^\n]{{0,2048}}{_VARIABLE_19}",
+        rf"curl\s+[^\n]{{0,2048}}{_VARIABLE_22}",
     ),
     Threat(
         "exfil_wget",
         "has a wget command with a secret’s variable",
         ("wget",),
-        rf"wget\s+[^\n]{{0,2048}}{_SECRET_19}",
-        rf"wget\s+[^\n]{{0,2048}}{_SECRET_22}",
+        rf"wget\s+[^\n]{{0,2048}}{_VARIABLE_19}",
+        rf"wget\s+[^\n]{{0,2048}}{_VARIABLE_22}",
     ),
     Threat(
         "read_secrets",

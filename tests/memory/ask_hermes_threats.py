@@ -1,6 +1,6 @@
 """Run by a hermes's own Python: what it keeps out of its prompt; JSON on the output.
 
-`ask_hermes_threats.py patterns`: its patterns, `[pattern, name]` in their order, and its characters.
+`ask_hermes_threats.py patterns`: its patterns (`[pattern, name]`), characters and bound.
 `ask_hermes_threats.py prompt`: for each text of the JSON list on the input, written as the only
 entry of a MEMORY.md in HERMES_HOME and loaded, whether its snapshot for the prompt has it.
 """

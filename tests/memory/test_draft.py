@@ -82,6 +82,45 @@ def test_split_and_merge(tmp_path: Path) -> None:
         draft.merge([1])
 
 
+@pytest.mark.parametrize(
+    ("entries", "merged"),
+    [
+        (["b", "[P2]"], "[P2] b"),
+        (["[P3]", "[P2]"], "[P2]"),
+        (["[P3]", "a", "[P2] b"], "[P2] a\nb"),
+        (["[P1] [P2] is a tag", "b"], "[P1] [P2] is a tag\nb"),
+    ],
+)
+def test_what_is_joined_is_what_a_file_can_hold(
+    entries: list[str], merged: str, tmp_path: Path
+) -> None:
+    draft = draft_of(tmp_path, *entries)
+    assert draft.merge(range(len(entries))) == 0
+    assert draft.texts == (merged,)
+    assert draft.trouble() == ""
+
+
+def test_what_is_joined_must_not_be_there_already(tmp_path: Path) -> None:
+    draft = draft_of(tmp_path, "a", "b", "a\nb")
+    with pytest.raises(Refused, match="already: it is number 3"):
+        draft.merge([0, 1])
+    assert not draft.can_undo
+
+
+def test_doubles_can_be_saved_only_where_the_file_had_them(tmp_path: Path) -> None:
+    book = book_of(tmp_path, "a", "a", "b")
+    draft = Draft.of(book.look(STORE))
+    draft.set_text(2, "c")
+    assert draft.trouble() == ""
+    draft.take((*draft.entries, DraftEntry("c")), "what came from elsewhere")
+    assert draft.trouble() == (
+        "Entry 4 is the same as entry 3, and hermes would drop it: change or delete one of them."
+    )
+    with pytest.raises(Refused, match="Entry 4 is the same"):
+        book.save(draft)
+    assert book.look(STORE).entries == ("a", "a", "b")
+
+
 def test_moving_stops_at_the_ends_and_keeps_what_moves_together(tmp_path: Path) -> None:
     draft = draft_of(tmp_path, *"abcde")
     assert draft.move([0, 2], -1) == [0, 2]

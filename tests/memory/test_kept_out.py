@@ -128,7 +128,8 @@ def test_where_the_lines_differ_the_older_one_counts_if_none_is_known() -> None:
 
 def test_each_reason_is_one_sentence_that_names_what_it_is() -> None:
     assert why_kept_out("zero\u200bwidth\u2060") == (
-        "hermes keeps this entry out of its prompt: it holds the hidden character U+200B and 1 more."
+        "hermes keeps this entry out of its prompt: "
+        "it holds the hidden character U+200B and 1 more."
     )
     assert "a byte order mark" in why_kept_out(MARK + "a", "0.19", is_first=True)
     assert why_kept_out(MARK + "a", "0.22", is_first=True) == ""
