@@ -104,7 +104,8 @@ class Owner:
     def parse(cls, text: str) -> Owner | None:
         """Read what `str` wrote; None for anything else."""
         pid, _, started = text.partition(":")
-        return cls(int(pid), started) if pid.isdigit() and started else None
+        is_number = pid.isdecimal() and len(pid) < 20
+        return cls(int(pid), started) if is_number and started else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from qterm.memory.disk import staged, trouble
+from qterm.memory.disk import remove_stale, staged, trouble
 from qterm.memory.draft import Draft, DraftEntry, Entries
+from qterm.memory.entries import unwritable
 from qterm.memory.errors import Unwritable
 from qterm.memory.files import FILE_LIMIT
 from qterm.memory.look import Look
@@ -26,6 +27,13 @@ from qterm.model import Owner
 from qterm.private import private_folder, read_bounded
 
 FORM = "qterm-memory-edits/1"
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What is the same in every form: another qterm may have written a later one."""
+
+    form: str
+    owner: str
 
 
 class Edits(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -101,25 +109,46 @@ class Unsaved:
     def find(self, store: StoreName) -> list[Found]:
         """What qterms that have gone have left of a store, newest first.
 
-        A file that can't be read is put aside, under a name that ends in `.damaged`.
+        A damaged file is put aside, under a name of its own that ends in `.damaged`; one that can't
+        be opened, or is in a form of a later qterm, stays as it is. `damaged` has them all.
         """
         found = []
         for path in self._files(store):
-            edits = _read(path)
-            if edits is None:
-                with contextlib.suppress(OSError):
-                    path.rename(path.with_suffix(".damaged"))
+            try:
+                data = read_bounded(path, limit=FILE_LIMIT * 4)
+            except OSError:
                 continue
-            owner = Owner.parse(edits.owner)
-            if owner is None or not self.lives(owner):
+            if (head := _head(data)) is not None and self._is_alive(head):
+                continue
+            edits = _read(data, store)
+            if edits is not None:
                 found.append(Found(path, edits))
+            elif head is None or not _is_later(head):
+                _put_aside(path)
+        remove_stale(self.folder)
         return sorted(found, key=lambda each: each.edits.saved_at, reverse=True)
 
+    def _is_alive(self, head: _Head) -> bool:
+        owner = Owner.parse(head.owner)
+        return owner is not None and self.lives(owner)
+
     def damaged(self) -> list[Path]:
-        """Files that could not be read, and were put aside."""
+        """Files that can't be read, by this qterm at least: the operator should know of them."""
+        found: list[Path] = []
         with contextlib.suppress(OSError):
-            return sorted(self.folder.glob("*.damaged"))
-        return []
+            found += self.folder.glob("*.damaged")
+            for store in StoreName:
+                for path in self._files(store):
+                    try:
+                        head = _head(read_bounded(path, limit=FILE_LIMIT * 4))
+                    except FileNotFoundError:
+                        continue
+                    except OSError:
+                        found.append(path)
+                    else:
+                        if head is not None and _is_later(head) and not self._is_alive(head):
+                            found.append(path)
+        return sorted(found)
 
     def adopt(self, found: Found) -> None:
         """These edits are this process's now, which has kept them."""
@@ -135,16 +164,37 @@ class Unsaved:
         return [path for path in paths if path != own]
 
 
-def _read(path: Path) -> Edits | None:
+def _head(data: bytes) -> _Head | None:
     try:
-        edits = msgspec.json.decode(read_bounded(path, limit=FILE_LIMIT * 4), type=Edits)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(data, type=_Head)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_later(head: _Head) -> bool:
+    return head.form.startswith(FORM.partition("/")[0] + "/") and head.form != FORM
+
+
+def _read(data: bytes, store: StoreName) -> Edits | None:
+    try:
+        edits = msgspec.json.decode(data, type=Edits)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     origins = [each.origin for each in edits.entries if each.origin is not None]
     is_whole = len(set(origins)) == len(origins) and all(
         0 <= origin < len(edits.base) for origin in origins
     )
-    return edits if edits.form == FORM and is_whole else None
+    can_be_written = is_whole and not unwritable([each.text for each in edits.entries])
+    return edits if can_be_written and edits.form == FORM and edits.store is store else None
+
+
+def _put_aside(path: Path) -> None:
+    """Under a name that nothing has: what was put aside before stays, too."""
+    number = 1
+    while os.path.lexists(aside := path.with_suffix(f".{number}.damaged")):
+        number += 1
+    with contextlib.suppress(OSError):
+        path.rename(aside)
 
 
 __all__ = ["Draft", "DraftEntry", "Edits", "Found", "Unsaved"]

@@ -319,6 +319,12 @@ def test_another_qterms_edits_are_left_alone(tmp_path: Path) -> None:
     assert [found.edits.entries[0].text for found in mine.find(STORE)] == ["theirs"]
 
 
+HEAD = (
+    b'{"form":"qterm-memory-edits/1","owner":"1:x","savedAt":"2026-11-30T09:15:00Z",'
+    b'"sha256":"","base":[],"store":'
+)
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -328,6 +334,12 @@ def test_another_qterms_edits_are_left_alone(tmp_path: Path) -> None:
         b"[" * 100_000,
         b'{"form":"qterm-memory-edits/1","store":"memory","owner":"1:x","savedAt":'
         b'"2026-11-30T09:15:00Z","sha256":"","base":[],"entries":[{"text":"a","origin":4}]}',
+        # what no memory file can hold, and what is of another file
+        HEAD + b'"memory","entries":[{"text":"a\\n\xc2\xa7\\nb"}]}',
+        HEAD + b'"memory","entries":[{"text":" "}]}',
+        HEAD + b'"user","entries":[{"text":"a"}]}',
+        '{"form":"qterm-memory-edits/1","owner":"²:x"}'.encode(),
+        b'{"form":"qterm-memory-edits/1","owner":"%s:x"}' % (b"1" * 5_000),
     ],
 )
 def test_a_damaged_file_is_put_aside(tmp_path: Path, data: bytes) -> None:
@@ -337,6 +349,43 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path, data: bytes) -> None:
     assert unsaved(tmp_path).find(STORE) == []
     (path,) = unsaved(tmp_path).damaged()
     assert path.read_bytes() == data
+
+
+def test_one_damaged_file_does_not_take_the_place_of_another(tmp_path: Path) -> None:
+    folder = tmp_path / "unsaved"
+    folder.mkdir()
+    for data in (b"one", b"two"):
+        (folder / "memory-1-x.json").write_bytes(data)
+        assert unsaved(tmp_path).find(STORE) == []
+    assert [path.read_bytes() for path in unsaved(tmp_path).damaged()] == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("is_alive_still", [True, False])
+def test_what_a_later_qterm_wrote_is_left_to_it(tmp_path: Path, is_alive_still: bool) -> None:
+    folder = tmp_path / "unsaved"
+    folder.mkdir()
+    owner = current_owner() if is_alive_still else Owner(999_999, "gone")
+    data = b'{"form":"qterm-memory-edits/2","owner":"%s","more":1}' % str(owner).encode()
+    path = folder / "memory-1-x.json"
+    path.write_bytes(data)
+    assert unsaved(tmp_path).find(STORE) == []
+    assert path.read_bytes() == data
+    assert unsaved(tmp_path).damaged() == ([] if is_alive_still else [path])
+
+
+def test_what_cannot_be_opened_is_told_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "unsaved" / "memory-1-x.json"
+    path.mkdir(parents=True)
+    assert unsaved(tmp_path).find(STORE) == []
+    assert unsaved(tmp_path).damaged() == [path]
+
+
+def test_what_a_kill_left_half_written_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "unsaved"
+    folder.mkdir()
+    (folder / ".memory-1-x.json.qterm-0123abcd.tmp").write_bytes(b"half")
+    assert unsaved(tmp_path).find(STORE) == []
+    assert list(folder.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
