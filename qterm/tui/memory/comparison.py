@@ -16,7 +16,7 @@ from qterm.tui.content import plain, with_controls
 from qterm.tui.desk import messages
 from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.widgets.row_list import RowList
-from qterm.tui.words.plan_rows import (
+from qterm.tui.words.comparison_rows import (
     comparison_heads,
     comparison_row,
     comparison_words,

@@ -25,6 +25,7 @@ from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
 from qterm.tui.widgets.row_list import RowList
+from qterm.tui.words.diff_rows import diff, diff_content
 from qterm.tui.words.entry_rows import MUTED, short_path
 from qterm.tui.words.kept_rows import (
     backup_detail,
@@ -33,7 +34,6 @@ from qterm.tui.words.kept_rows import (
     removed_row,
     size_words,
 )
-from qterm.tui.words.plan_rows import diff, diff_content
 
 if TYPE_CHECKING:
     from qterm.memory.book import MemoryBook

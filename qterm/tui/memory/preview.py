@@ -21,17 +21,16 @@ from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
 from qterm.tui.widgets.row_list import RowList
+from qterm.tui.words.diff_rows import diff_content, preview_diff
 from qterm.tui.words.plan_rows import (
     EXPLAINED,
     PlanRows,
     applied_words,
     apply_question,
     changed_words,
-    diff_content,
     lost_words,
     migration_words,
     policy_tabs,
-    preview_diff,
     sizes,
 )
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from textual.content import Content
 
-from qterm.memory.entries import serialise
 from qterm.memory.look import Look, Preview, can_be_cleaned, cleaned
-from qterm.memory.policies.registry import Comparison
 from qterm.memory.proposal import Action, Decision, Proposal
 from qterm.memory.schema import Migration, priority_of
 from qterm.memory.stores import Document, StoreName
@@ -37,8 +33,6 @@ WIDE = 100
 
 STORE_LETTERS = {StoreName.MEMORY: "M", StoreName.USER: "U", StoreName.WORKING: "W"}
 
-DIFF_LINES = 4_000
-"""Up to so many lines a diff has its context; beyond, only what changes is told."""
 
 EXPLAINED = {
     "tags": "P3 goes; P1 and what has no tag never do; P2 is offered while it stays too full.",
@@ -192,60 +186,6 @@ def lost_words(preview: Preview) -> str:
     return f"It would lose {many} (P1, P2 or without a tag), marked LOST."
 
 
-# -- the difference ----------------------------------------------------------------------------
-
-
-def diff(name: str, before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """The lines of a unified diff, each with its sign: `+`, `-`, `@` or a blank.
-
-    Beyond `DIFF_LINES` without context: only the entries that go and come.
-    """
-    old, new = serialise(before).split("\n"), serialise(after).split("\n")
-    if len(old) + len(new) <= DIFF_LINES:
-        made = list(difflib.unified_diff(old, new, lineterm=""))[2:]
-        lines = [(line[:1], line[1:]) for line in made]
-        lines = [_place(line) if sign == "@" else (sign, line) for sign, line in lines]
-        return [("@", f"{name}, now and afterwards"), *lines] if lines else []
-    gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
-    found = [("@", f"{name}: only what changes, since it is long")]
-    found += [("-", line) for text in gone.elements() for line in text.split("\n")]
-    found += [("+", line) for text in come.elements() for line in text.split("\n")]
-    return found
-
-
-def _place(hunk: str) -> tuple[str, str]:
-    """Where the lines that follow stand in the file."""
-    found = re.search(r"-(\d+)", hunk)
-    return ("@", f"from line {found[1]} on" if found else "")
-
-
-def diff_content(lines: Sequence[tuple[str, str]], most: int = 2_000) -> Content:
-    """The lines of a diff, coloured, and with their signs."""
-    if not lines:
-        return Content.styled("Nothing would change.", MUTED)
-    styles = {"+": "$text-success", "-": "$text-error", "@": "bold $text-primary"}
-    shown = [
-        Content.assemble(
-            Content.styled(f"{sign} ", styles.get(sign, MUTED)),
-            with_controls(line[:2_000], styles.get(sign, "")),
-        )
-        for sign, line in lines[:most]
-    ]
-    if len(lines) > most:
-        shown.append(Content.styled(f"… {len(lines) - most:,} more lines", MUTED))
-    return Content("\n").join(shown)
-
-
-def preview_diff(preview: Preview) -> list[tuple[str, str]]:
-    """What applying a preview would change, of all its files."""
-    pairs = zip(preview.proposal.documents, preview.proposal.after, strict=True)
-    return [
-        line
-        for before, after in pairs
-        for line in diff(before.store.file_name, before.entries, after.entries)
-    ]
-
-
 # -- applying ----------------------------------------------------------------------------------
 
 
@@ -310,67 +250,6 @@ def changed_words(before: Sequence[Document], now: Sequence[Document]) -> str:
         said += [f"{gone:,} gone or changed"] if gone else []
         parts.append(f"{old.store.file_name}: {', '.join(said)}")
     return "; ".join(parts) or "only the layout of the file"
-
-
-# -- comparing ---------------------------------------------------------------------------------
-
-
-def comparison_row(comparison: Comparison, index: int, width: int) -> Content:
-    """One entry, and what each policy would do with it."""
-    row = comparison.rows[index]
-    cells = []
-    for policy, decision in zip(comparison.policies, row.decisions, strict=True):
-        lost = policy == "legacy" and matters(decision, row.entry)
-        word = "LOST" if lost else decision.action.value
-        style = LOST if lost else GOES if decision.ticked else MUTED
-        if decision.action is Action.OFFER:
-            style = "bold"
-        cells.append(Content.styled(f"{word:<8}", style))
-    head = Content.assemble(
-        Content.styled(f"{row.index + 1:>5} ", MUTED),
-        tag_words(priority_of(row.entry)),
-        " " * (4 - len(str(priority_of(row.entry) or "—"))),
-    )
-    columns = Content("").join(cells)
-    room = max(width - head.cell_length - columns.cell_length - 1, 8)
-    words = first_words(row.entry, room)
-    gap = " " * max(room - words.cell_length + 1, 1)
-    return Content.assemble(head, words, gap, columns)
-
-
-def comparison_heads(comparison: Comparison, width: int) -> Content:
-    """The names of the policies, above their columns."""
-    names = "".join(f"{name:<8}" for name in comparison.policies)
-    return Content.styled(" " * max(width - len(names), 0) + names, "bold")
-
-
-def comparison_words(comparison: Comparison) -> list[Content]:
-    """A line a policy: how many would go, how full the file would be, what would be lost."""
-    return list(_summaries(comparison))
-
-
-def _summaries(comparison: Comparison) -> Iterator[Content]:
-    for number, proposal in enumerate(comparison.proposals):
-        going = [row for row in comparison.rows if row.decisions[number].ticked]
-        lost = [row for row in going if matters(row.decisions[number], row.entry)]
-        after = proposal.after[0]
-        line = f"{proposal.policy:<7} {len(going):>4,} go, {after.size:,} characters are left"
-        if after.limit:
-            line += f" ({percent(after.size, after.limit)} %)"
-        if lost and not proposal.can_apply:
-            mark = Content.styled(f" · {len(lost):,} that matter would be LOST", LOST)
-            yield Content.assemble(line, mark)
-        else:
-            yield Content(line)
-
-
-def differing(comparison: Comparison) -> list[int]:
-    """The rows in which the policies don't agree."""
-    return [
-        row.index
-        for row in comparison.rows
-        if len({(each.action, each.ticked) for each in row.decisions}) > 1
-    ]
 
 
 # -- turning one form into the other -----------------------------------------------------------
