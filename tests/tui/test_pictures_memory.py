@@ -74,6 +74,14 @@ async def quiet(pilot: Pilot[Any], on: Stage) -> None:
     await pilot.pause()
 
 
+async def unreadable(pilot: Pilot[Any], on: Stage) -> None:
+    path = Path(on.services.environ["HOME"]) / "hermes" / "memories" / "MEMORY.md"
+    path.unlink()
+    path.mkdir()
+    await until(pilot, lambda: "is a folder, where hermes keeps a file" in words_of(on))
+    await quiet(pilot, on)
+
+
 async def editing(pilot: Pilot[Any], on: Stage) -> None:
     await pilot.press("down", "down", "down", "e")
     pane(on).editor.cursor_blink = False
@@ -114,6 +122,7 @@ PICTURES: dict[str, tuple[tuple[int, int], Stores, Then]] = {
     "memory-filter": (WIDE, {MEMORY: FULL}, keys("slash", "p", "3", words="3 of 15 shown")),
     "memory-empty": (WIDE, {MEMORY: []}, nothing),
     "memory-not-utf8": (WIDE, {MEMORY: b"caf\xe9\n\xc2\xa7\nna\xefve"}, nothing),
+    "memory-unreadable": (WIDE, {MEMORY: FULL, USER: ["Alex."]}, unreadable),
     "memory-over": (WIDE, {MEMORY: [*FULL, "[P2] " + "The list goes on. " * 30]}, nothing),
     "memory-odd": (
         WIDE,

@@ -19,6 +19,7 @@ from qterm.tui.words.entry_rows import (
     empty_words,
     gauge,
     path_words,
+    shorten,
     size_words,
     state_words,
     store_tabs,
@@ -106,7 +107,8 @@ class PaneShown(PaneEditing):
         if draft is None:
             trouble = seen.troubles.get(self.store, "") if seen is not None else ""
             self._file.update(Content("") if trouble else Content.styled("Looking…", "dim"))
-            self._state.update(plain(trouble, "$text-error"))
+            home = self.common.services.environ.get("HOME", "")
+            self._state.update(plain(shorten(trouble, home), "$text-error"))
             self._state.display = bool(trouble)
             return
         limit = draft.look.limit.chars if draft.look.limit is not None else None

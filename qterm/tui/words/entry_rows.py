@@ -161,6 +161,11 @@ def short_path(path: str, home: str) -> str:
     return path
 
 
+def shorten(sentence: str, home: str) -> str:
+    """A sentence in which `~` stands for the operator's home."""
+    return sentence.replace(f"{home}{os.sep}", f"~{os.sep}") if len(home) > 1 else sentence
+
+
 def path_words(path: str, home: str, width: int) -> Content:
     """A path with `~` for the operator's home; cut in the middle where it is too long."""
     line = one_line(short_path(path, home))
