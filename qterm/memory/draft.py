@@ -306,7 +306,7 @@ class Draft:
         """`junctions` are the places, in the new order, before which something has changed."""
         if not self.look.snapshot.is_text:
             raise Refused("The file is not UTF-8: save it as UTF-8 with an editor first.")
-        for place in junctions:
+        for place in dict.fromkeys(junctions):
             beside = [each.text for each in entries[max(place - 1, 0) : place + 1]]
             if why := _why_apart(beside):
                 raise Refused(why)
@@ -344,7 +344,7 @@ def _junctions(going: Iterable[int]) -> list[int]:
 
 def _why_apart(texts: Sequence[str]) -> str:
     """Why neighbours can't stand in a file so; empty where they can."""
-    if not any("§" in text or max(text, default="") >= "\ud800" for text in texts):
+    if all(text.isascii() or ("§" not in text and max(text) < "\ud800") for text in texts):
         return ""
     if not unwritable(texts):
         return ""

@@ -128,6 +128,7 @@ SCENES = {
     "broken": broken,
     "bare": bare,
     "stepped": bare,
+    "odd-memory": bare,
 }
 
 
@@ -135,6 +136,9 @@ async def main(folder: Path, scene: str) -> int:
     """Show the scene until it is left."""
     settings = odd_settings() if scene in {"odd", "stepped"} else Settings()
     settings = setup_settings(folder) if scene == "setup" else settings
+    if scene == "odd-memory":
+        memory = msgspec.structs.replace(settings.memory, home=str(folder / "hermes"))
+        settings = changed(settings, memory=memory)
     state = NO_MODEL if scene == "setup" else READY
     notices = tuple(TEXTS) if scene == "odd" else ()
     script = {"odd": odd_answers, "until-told": long_answer}.get(scene)

@@ -18,7 +18,7 @@ from tests.tui.memory_stage import memory_stage, pane, write_store
 from tests.tui.stage import Stage, until
 from tests.tui.test_monkey import ODD, SIZES
 
-STEPS = 140
+STEPS = 60
 MEMORY_PLACES = {
     Place.ENTRIES, Place.ENTRY, Place.ENTRY_FILTER, Place.MEMORY, Place.PREVIEW, Place.COMPARISON,
     Place.KEPT, Place.KEPT_FILTER, Place.SUGGESTED, Place.CONFLICT, Place.ROOM,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.content import Content
 
-from qterm.memory.errors import MemoryFault
+from qterm.memory.draft import Draft, Entries
 from qterm.memory.schema import priority_of, with_priority
 from qterm.memory.tags import Priority, Suggestion, suggest
 from qterm.tui.commands.registry import Place, bindings
@@ -21,10 +22,18 @@ from qterm.tui.widgets.row_list import RowList
 from qterm.tui.words.entry_rows import MUTED, first_words, odd_words, tag_words
 
 if TYPE_CHECKING:
-    from qterm.memory.draft import Draft
     from qterm.tui.common import Common
 
 Found = list[tuple[int, Suggestion | None]]
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The entries with the accepted tags: how many those are, and the step in words."""
+
+    entries: Entries
+    count: int
+    words: str
 
 
 class SuggestedRows(RowList):
@@ -79,10 +88,13 @@ class SuggestedScreen(RowsRoom):
 
     @on(messages.MemoryDone)
     def _done(self, event: messages.MemoryDone) -> None:
-        if isinstance(event.found, list):
-            self.found = event.found
-            self._suggested = sum(found is not None for _, found in self.found)
-            self.show(len(self.found))
+        match event.found:
+            case list() as found:
+                self.found = found
+                self._suggested = sum(each is not None for _, each in found)
+                self.show(len(found))
+            case Tagged() as tagged:
+                self._put(tagged)
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
@@ -219,21 +231,30 @@ class SuggestedScreen(RowsRoom):
         if (draft := self._now()) is not self.draft:
             self._follow(draft)
             return
-        texts = self.draft.texts
-        changed = {}
-        for index, priority in self.taken.items():
-            try:
-                changed[index] = with_priority(texts[index], priority)
-            except ValueError:
-                continue  # it has no words but its near tag
-        many = "1 tag" if len(changed) == 1 else f"{len(changed):,} tags"
-        try:
-            self.draft.replace(changed, f"{many} that were suggested")
-        except MemoryFault as error:
-            self.app.notify(str(error), severity="error")
+        taken, copy = dict(self.taken), Draft(self.draft.look, self.draft.entries)
+
+        def tag(_book: object) -> Tagged:
+            texts = copy.texts
+            changed = {}
+            for index, priority in taken.items():
+                try:
+                    changed[index] = with_priority(texts[index], priority)
+                except ValueError:
+                    continue  # it has no words but its near tag
+            many = "1 tag" if len(changed) == 1 else f"{len(changed):,} tags"
+            words = f"{many} that were suggested"
+            copy.replace(changed, words)
+            return Tagged(copy.entries, len(changed), words)
+
+        self.work.ask("tag", tag)
+
+    def _put(self, tagged: Tagged) -> None:
+        if (draft := self._now()) is not self.draft:
+            self._follow(draft)
             return
+        self.draft.take(tagged.entries, tagged.words)
         self.dismiss()
-        self._tagged(len(changed))
+        self._tagged(tagged.count)
 
     def _follow(self, draft: Draft | None) -> None:
         """Look again, at what the pane has now; what was accepted stays with its entry."""
