@@ -72,9 +72,9 @@ def test_no_entry_reaches_the_terminal_raw(size: tuple[int, int], tmp_path: Path
         opened(terminal)
         for _ in range(len(TEXTS) * 2):  # each is seen, edited and left again
             terminal.type(DOWN + "e")
-            terminal.read(0.02)
+            terminal.until(lambda: "suggested tags" not in terminal.text)
             terminal.type(ESCAPE)
-            terminal.read(0.06)
+            terminal.shows("suggested tags")
         terminal.type("\x1b[H1")  # home: its tag; then what a prune would do, as P1 is not touched
         terminal.shows("Not saved yet")
         terminal.type("p")
