@@ -22,6 +22,14 @@ ALIKE = 0.6
 """From which likeness on (0 to 1) an entry counts as changed, not as another one."""
 
 
+COMPARED = 1_000
+"""Code points of an entry that likeness goes by."""
+
+EFFORT = 200_000
+"""Code points that are compared altogether; what is left then counts as deleted and as new, which
+loses nothing."""
+
+
 class Side(StrEnum):
     """Whose change it is."""
 
@@ -168,31 +176,42 @@ def _theirs(base: Sequence[str], now: Sequence[str]) -> tuple[dict[int, str], di
             last = place[index]
         else:
             lost[last].append(index)
+    effort = EFFORT
     for before, gone in lost.items():
         new = gaps[before]
         if len(gone) == len(new):
             place.update(zip(gone, new, strict=True))
-        elif max(len(gone), len(new)) <= FEW:
-            place.update(_alike(base, gone, now, new))
+        elif new and max(len(gone), len(new)) <= FEW and effort > 0:
+            old, others = [base[each] for each in gone], [now[each] for each in new]
+            found, effort = _alike(old, others, effort)
+            place.update({gone[index]: new[number] for index, number in found.items()})
     return {index: now[number] for index, number in place.items()}, place
 
 
-def _alike(
-    base: Sequence[str], gone: Sequence[int], now: Sequence[str], new: Sequence[int]
-) -> dict[int, int]:
-    """Of those that have gone, which new one each has become: the most alike ones, in order."""
+def _alike(gone: Sequence[str], new: Sequence[str], effort: int) -> tuple[dict[int, int], int]:
+    """Of those that have gone, which new one each has become: the most alike ones, in order.
+
+    With it what is left of the effort.
+    """
     found: dict[int, int] = {}
     start = 0
-    for index in gone:
-        alike = [
-            (SequenceMatcher(None, base[index], now[number]).ratio(), -place)
-            for place, number in enumerate(new[start:])
-        ]
-        ratio, place = max(alike, default=(0.0, 0))
-        if ratio >= ALIKE:
-            found[index] = new[start - place]
-            start += 1 - place
-    return found
+    for index, text in enumerate(gone):
+        matcher = SequenceMatcher(None, "", text[:COMPARED])  # the second one is looked at once
+        best, place = ALIKE, -1
+        for number in range(start, len(new)):
+            effort -= min(len(text), COMPARED) + min(len(new[number]), COMPARED)
+            if effort < 0:
+                return found, effort
+            matcher.set_seq1(new[number][:COMPARED])
+            if matcher.real_quick_ratio() < best or matcher.quick_ratio() < best:
+                continue
+            ratio = matcher.ratio()
+            if ratio > best or (place < 0 and ratio >= ALIKE):
+                best, place = ratio, number
+        if place >= 0:
+            found[index] = place
+            start = place + 1
+    return found, effort
 
 
 def _once(entries: Sequence[DraftEntry]) -> Entries:
