@@ -55,6 +55,10 @@ class Draft:
         """No edits yet."""
         return cls(look, tuple(map(DraftEntry, look.entries, range(len(look.entries)))))
 
+    def copy(self) -> Draft:
+        """The same entries without what can be undone: for a thread."""
+        return Draft(self.look, self._entries)
+
     @property
     def store(self) -> StoreName:
         """Which store it is."""

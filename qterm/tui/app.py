@@ -257,6 +257,8 @@ class QtermApp(Telling, inherit_bindings=False):
                 await self.take_terminal_back()
                 await self.keep_drafts()
                 await self.services.conversation.close()
+                if self.memory is not None:
+                    await self.memory.keep_edits()
         except Exception:
             log.exception("ending what runs failed")
         finally:

@@ -36,6 +36,7 @@ class MemoryWork:
     start: Start
     _due: dict[str, Work] = field(default_factory=dict)
     _at_work: set[str] = field(default_factory=set)
+    _one_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def ask(self, what: str, work: Work) -> None:
         """Look at something: of several with the same `what`, only the newest counts.
@@ -46,6 +47,12 @@ class MemoryWork:
         if what not in self._at_work:
             self._at_work.add(what)
             self._run(what, partial(self._work_off, what))
+
+    async def ended(self, begins: str) -> None:
+        """Wait until nothing that was asked for under a name that begins so is to be done."""
+        while any(what.startswith(begins) for what in self._at_work):
+            self._one_ended.clear()
+            await self._one_ended.wait()
 
     def change(self, what: str, work: Work) -> None:
         """Change something: every one of them is done, and told."""
@@ -67,6 +74,7 @@ class MemoryWork:
                 await self._do(what, work, is_latest=lambda: what not in self._due)
         finally:
             self._at_work.discard(what)
+            self._one_ended.set()
 
     async def _do(
         self, what: str, work: Work, is_latest: Callable[[], bool] = lambda: True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -10,7 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import TextArea
 
 from qterm.memory.draft import Draft
-from qterm.memory.errors import ChangedMeanwhile
+from qterm.memory.errors import ChangedMeanwhile, Refused
 from qterm.memory.merging import merge
 from qterm.memory.stores import StoreName
 from qterm.tui.commands.registry import Place, Situation, bindings, by_action
@@ -35,7 +37,9 @@ from qterm.tui.words.state_words import asks_words, q_words, title_state
 if TYPE_CHECKING:
     from textual.events import Resize
 
+    from qterm.memory.book import MemoryBook
     from qterm.memory.look import Look
+    from qterm.memory.unsaved import Found
     from qterm.memory.writer import Written
     from qterm.settings.schema import Settings
 
@@ -72,6 +76,7 @@ class MemoryScreen(PaneRooms):
         self.seen: Seen | None = None
         self.view = EntryView()
         self._conflicts: set[StoreName] = set()
+        self._adopted: dict[StoreName, Found] = {}
         self.rows = EntryList(self.row, id="entries")
         self.editor = EntryEditor()
         self.notices = Notices(common.notices, common.look.key("dismiss"))
@@ -153,7 +158,7 @@ class MemoryScreen(PaneRooms):
         if event.what in {"look", "state"}:
             self._state.update(plain(event.sentence, "$text-error"))
             self.rows.show(0)
-        elif event.what == "keep":
+        elif event.what.startswith("keep "):
             self.notices.add(event.sentence)
         else:
             self.app.notify(event.sentence, severity="error", timeout=12)
@@ -215,16 +220,8 @@ class MemoryScreen(PaneRooms):
             f"{self.common.look.key('save-memory')} saves them, "
             f"{self.common.look.key('undo-edit')} undoes them."
         )
-        kept = Draft(draft.look, draft.entries)
-
-        def adopt(book: object) -> None:
-            from qterm.memory.book import MemoryBook
-
-            assert isinstance(book, MemoryBook)
-            book.unsaved.keep(kept, book.now())
-            book.unsaved.adopt(newest)
-
-        self.work.change("adopt", adopt)
+        self._adopted[store] = newest
+        self._keep(draft)
 
     def _wrote(self, written: tuple[Written, ...], words: str) -> None:
         """Something was written from here: say so."""
@@ -243,10 +240,26 @@ class MemoryScreen(PaneRooms):
         self.fill(self.chosen if index is None else index)
         self._tell_common()
 
-    def _keep(self, draft: Draft) -> None:
-        """Keep what is not saved, so that it survives whatever ends this process."""
-        kept = Draft(draft.look, draft.entries)
-        self.work.ask(f"keep {draft.store}", lambda book: book.unsaved.keep(kept, book.now()))
+    def _keep(self, draft: Draft, write: Callable[[Draft], object] | None = None) -> None:
+        """Keep what is not saved, so that it survives whatever ends this process.
+
+        `write` puts what is still in the editor into it.
+        """
+        kept, adopted = draft.copy(), self._adopted.get(draft.store)
+
+        def keep(book: MemoryBook) -> None:
+            if write is not None:
+                with contextlib.suppress(Refused):  # not yet what a file can hold
+                    write(kept)
+            book.unsaved.keep(kept, book.now())
+            if adopted is not None:  # only now: until then its words lie nowhere else
+                book.unsaved.adopt(adopted)
+
+        self.work.ask(f"keep {draft.store}", keep)
+
+    async def keep_edits(self) -> None:
+        """Wait until what is not saved lies on the disk: qterm is about to end."""
+        await self.work.ended("keep ")
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
@@ -254,20 +267,10 @@ class MemoryScreen(PaneRooms):
         draft, words = self.draft, self.editor.words.strip()
         if draft is None or not self.is_editing or not words:
             return
-        copy, index = Draft(draft.look, draft.entries), self.editor.place(draft.texts)
-
-        def keep(book: object) -> None:
-            from qterm.memory.book import MemoryBook
-            from qterm.memory.errors import Refused
-
-            assert isinstance(book, MemoryBook)
-            try:
-                copy.add(words) if index is None else copy.set_text(index, words)
-            except Refused:
-                return  # not yet what a file can hold
-            book.unsaved.keep(copy, book.now())
-
-        self.work.ask(f"keep {draft.store}", keep)
+        index = self.editor.place(draft.texts)
+        self._keep(
+            draft, lambda kept: kept.add(words) if index is None else kept.set_text(index, words)
+        )
 
     def show_editor(self, *, on: bool) -> None:
         """Put the editor in the place of the whole entry, or take it away."""

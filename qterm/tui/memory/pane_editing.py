@@ -303,7 +303,8 @@ class PaneEditing(Screen[None]):
         )
 
     def write_draft(self, draft: Draft, then: Then, *, allow_empty: bool) -> None:
-        """Write it, beside the screen."""
+        """Write it as it is now, beside the screen, where it can be edited on meanwhile."""
+        draft = draft.copy()
 
         def save(book: object) -> object:
             from qterm.memory.book import MemoryBook
