@@ -71,7 +71,8 @@ def fit(text: str) -> str:
 async def test_nothing_breaks(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     stores = {StoreName.MEMORY: ENTRIES, StoreName.WORKING: WORKING}
-    async with memory_stage(tmp_path, stores) as on, on.shown() as pilot:
+    own = {"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "hermes")}
+    async with memory_stage(tmp_path, stores, environ=own) as on, on.shown() as pilot:
         await pilot.press("f4")
         await until(pilot, lambda: pane(on).seen is not None)
         for _ in range(STEPS):

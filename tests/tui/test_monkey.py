@@ -30,7 +30,8 @@ def keys() -> list[str]:
 @pytest.mark.parametrize("seed", [8, 11, 14])
 async def test_nothing_breaks(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
-    async with stage(tmp_path) as on:
+    own = {"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "hermes")}
+    async with stage(tmp_path, environ=own) as on:
         await some_tasks(on)
         async with on.shown() as pilot:
             for _ in range(STEPS):
