@@ -245,6 +245,10 @@ class Draft:
         """Whether there is a step to redo."""
         return bool(self._redo)
 
+    def undone(self) -> Entries | None:
+        """The entries with all that was undone; None where nothing was."""
+        return self._redo[0][1] if self._redo else None
+
     def undo(self) -> str:
         """Take the last step back; what it was, in words (`the tag`), empty where there is none."""
         return self._step(self._undo, self._redo)

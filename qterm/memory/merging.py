@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from qterm.memory.draft import Draft, DraftEntry, Entries
+from qterm.memory.errors import Refused
 from qterm.memory.look import Look
 
 FEW = 20
@@ -124,6 +125,22 @@ class Merge:
                 last = places.get(each.text, last)
         for number in sorted(behind, reverse=True):
             joined[number + 1 : number + 1] = behind[number]
+
+
+def follow(draft: Draft, look: Look) -> Draft:
+    """A draft without edits on the file as `look` sees it now; what was undone stays a redo away.
+
+    The redo then joins it with what others have written meanwhile, and takes nothing of that.
+    """
+    again = draft.undone()
+    if again is None:
+        return Draft.of(look)
+    try:
+        followed = merge(draft.look.entries, again, look).join()
+    except Refused:  # neighbours that can't stand beside each other in the file as it is now
+        return Draft.of(look)
+    followed.undo()
+    return followed
 
 
 def merge(base: Sequence[str], mine: Entries, look: Look) -> Merge:

@@ -19,7 +19,7 @@ from qterm.memory.book import MemoryBook
 from qterm.memory.draft import Draft, DraftEntry
 from qterm.memory.entries import decode, parse, serialise
 from qterm.memory.errors import ChangedMeanwhile, Refused
-from qterm.memory.merging import Side, merge
+from qterm.memory.merging import Side, follow, merge
 from qterm.memory.stores import StoreName
 from qterm.memory.tags import Priority
 from qterm.memory.unsaved import Unsaved
@@ -476,3 +476,31 @@ def test_comparing_two_files_that_have_little_in_common_costs_little(tmp_path: P
     merged = merge(base, mine, look)
     assert time.process_time() - began < 3
     assert set(merged.join().texts) == set(theirs)
+
+
+def test_what_was_undone_stays_a_redo_away_when_the_file_changes(tmp_path: Path) -> None:
+    """Their file was taken, and then they wrote once more: my words are still there."""
+    draft = draft_of(tmp_path, "a", "b")
+    draft.set_text(1, "bee")
+    draft.add("mine")
+    look = book_of(tmp_path, "a", "b", "theirs").look(STORE)
+    taken = merge(draft.look.entries, draft.entries, look).take_theirs()
+    look = book_of(tmp_path, "a", "b", "theirs", "more").look(STORE)
+    followed = follow(taken, look)
+    assert not followed.has_changes
+    assert followed.texts == look.entries
+    assert followed.redo()
+    assert followed.texts == ("a", "bee", "mine", "more")
+
+
+def test_every_step_that_was_undone_is_in_the_redo(tmp_path: Path) -> None:
+    draft = draft_of(tmp_path, "a", "b")
+    draft.set_text(0, "A")
+    draft.add("c")
+    draft.undo()
+    draft.undo()
+    followed = follow(draft, book_of(tmp_path, "a", "b", "x").look(STORE))
+    followed.redo()
+    assert followed.texts == ("A", "b", "c", "x")
+    fresh = draft_of(tmp_path, "a")
+    assert not follow(fresh, fresh.look).can_redo

@@ -14,7 +14,9 @@ from qterm.memory.draft import Draft
 from qterm.memory.errors import Unwritable
 from qterm.memory.unsaved import Unsaved
 from qterm.memory.writer import Written
+from qterm.tui.memory.conflict import ConflictScreen
 from qterm.tui.terminal.ending import Leave
+from tests.tui.memory_stage import pane, write_store
 from tests.tui.stage import BOUND, until
 from tests.tui.test_memory_odd import left_behind
 from tests.tui.test_memory_pane import ENTRIES, draft, entries, opened, shows
@@ -124,3 +126,20 @@ async def test_edits_that_cannot_be_kept_are_told_until_it_was_read(
         await pilot.press("down", "3")
         await shows(pilot, on, "can't be kept: the disk is full.")
         assert any("the disk is full" in words for words in on.app.common.notices.waiting)
+
+
+async def test_after_theirs_was_taken_mine_is_a_redo_away_whatever_they_write_next(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as (pilot, on):
+        await pilot.press("down", "3")
+        write_store(tmp_path, [*ENTRIES, "theirs"])
+        await until(pilot, lambda: isinstance(on.app.screen, ConflictScreen))
+        await pilot.press("t")
+        await until(pilot, lambda: on.app.screen is pane(on))
+        write_store(tmp_path, [*ENTRIES, "theirs", "more"])
+        await until(pilot, lambda: draft(on).texts[-1] == "more")
+        assert not draft(on).has_changes
+        await pilot.press("r")
+        await until(pilot, lambda: draft(on).texts[1] == "[P3] Prefers British spelling.")
+        assert draft(on).texts[-1] == "more"

@@ -13,7 +13,7 @@ from textual.widgets import TextArea
 
 from qterm.memory.draft import Draft
 from qterm.memory.errors import ChangedMeanwhile, Refused
-from qterm.memory.merging import merge
+from qterm.memory.merging import follow, merge
 from qterm.memory.stores import StoreName
 from qterm.tui.commands.registry import Place, Situation, bindings, by_action
 from qterm.tui.common import Common
@@ -187,7 +187,8 @@ class MemoryScreen(PaneRooms):
             return  # the edits wait until it is text again: see `Seen.why_it_waits`
         elif not draft.has_changes or draft.texts == look.entries:
             if draft.look.snapshot.sha256 != look.snapshot.sha256 or draft.look != look:
-                self.drafts[store] = Draft.of(look)
+                is_saved = draft.has_changes
+                self.drafts[store] = Draft.of(look) if is_saved else follow(draft, look)
                 if draft.texts == look.entries:
                     self._keep(self.drafts[store])
         elif draft.look.snapshot.sha256 == look.snapshot.sha256:
