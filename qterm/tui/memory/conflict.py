@@ -10,14 +10,18 @@ from textual.content import Content
 from qterm.memory.errors import MemoryFault
 from qterm.memory.merging import Difference, Merge, Side
 from qterm.tui.commands.registry import Place, bindings
-from qterm.tui.content import plain, with_controls
+from qterm.tui.content import plain
 from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.widgets.row_list import RowList
+from qterm.tui.words.diff_rows import changed_in
 from qterm.tui.words.entry_rows import MUTED, first_words
 
 if TYPE_CHECKING:
     from qterm.memory.draft import Draft
     from qterm.tui.common import Common
+
+SHOWN = 8_000
+"""Code points of each text that are shown."""
 
 _SIDES = {
     Side.MINE: ("yours", "$text-primary"),
@@ -121,9 +125,9 @@ class ConflictScreen(RowsRoom):
         if found.before is not None:
             lines.append(_said("before  ", found.before, MUTED))
         if found.side is not Side.THEIRS or found.mine != found.before:
-            lines.append(_said("yours   ", found.mine, "$text-primary"))
+            lines.append(_said("yours   ", found.mine, "$text-primary", found.before))
         if found.side is not Side.MINE or found.theirs != found.before:
-            lines.append(_said("theirs  ", found.theirs, "$text-success"))
+            lines.append(_said("theirs  ", found.theirs, "$text-success", found.before))
         return Content("\n").join(lines)
 
     # -- the choice ----------------------------------------------------------------------------
@@ -155,7 +159,9 @@ class ConflictScreen(RowsRoom):
         self._choose(self.merged.take_theirs)
 
 
-def _said(word: str, text: str | None, style: str) -> Content:
+def _said(word: str, text: str | None, style: str, before: str | None = None) -> Content:
+    """What a side says; the words that were not in `before` are marked."""
     if text is None:
         return Content.assemble(Content.styled(word, "bold"), plain("(deleted)", style))
-    return Content.assemble(Content.styled(word, "bold"), with_controls(text[:8_000], style))
+    shown = changed_in(text[:SHOWN], before, style)
+    return Content.assemble(Content.styled(word, "bold"), shown)

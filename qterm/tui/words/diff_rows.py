@@ -67,3 +67,28 @@ def preview_diff(preview: Preview) -> list[tuple[str, str]]:
         for before, after in pairs
         for line in diff(before.store.file_name, before.entries, after.entries)
     ]
+
+
+COMPARED = 4_000
+"""Code points of a text whose words are compared; behind them nothing is marked."""
+
+
+def changed_in(text: str, before: str | None, style: str) -> Content:
+    """Foreign text, with the words bold and underlined that were not there before.
+
+    Nothing is marked where there was nothing before.
+    """
+    if before is None or text == before:
+        return with_controls(text, style)
+    words = _WORDS.findall(text[:COMPARED])
+    matcher = difflib.SequenceMatcher(None, _WORDS.findall(before[:COMPARED]), words)
+    parts = [
+        with_controls(
+            "".join(words[start:end]), style if tag == "equal" else f"bold underline {style}"
+        )
+        for tag, _, _, start, end in matcher.get_opcodes()
+    ]
+    return Content.assemble(*parts, with_controls(text[COMPARED:], style))
+
+
+_WORDS = re.compile(r"\s+|\S+")
