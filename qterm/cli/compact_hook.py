@@ -8,6 +8,7 @@ from qterm.maintenance.after_turn import own_options
 from qterm.maintenance.hook import (
     Edit,
     HookError,
+    agreed,
     ask_consent,
     find,
     install,
@@ -39,6 +40,8 @@ def install_hook(invocation: Invocation, *, yes: bool) -> None:
             show.diagnostic(sentence)
         else:
             show.out("hermes has agreed to it: it counts from its next start on.")
+        if sentence := revoke(place, invocation.environ, keep=edit.command):
+            show.diagnostic(sentence)
     except HookError as error:
         raise Refused(str(error)) from None
     _say_gate(invocation)
@@ -50,14 +53,15 @@ def remove_hook(invocation: Invocation) -> None:
     try:
         place = find(loaded, invocation.environ)
         edit = remove(place.home)
-        if not edit.changes:
-            show.out(f"There is no hook of qterm’s in {edit.path}.")
-            return
-        show.out(edit.diff.rstrip("\n"))
-        _write(edit, invocation)
-        if sentence := revoke(place, invocation.environ, edit.command):
-            show.diagnostic(sentence)
+        had_consent = bool(agreed(place.home))
+        if edit.changes:
+            show.out(edit.diff.rstrip("\n"))
+            _write(edit, invocation)
         else:
+            show.out(f"There is no hook of qterm’s in {edit.path}.")
+        if sentence := revoke(place, invocation.environ):
+            show.diagnostic(sentence)
+        elif edit.changes or had_consent:
             show.out("It is out, and hermes’s consent with it.")
     except HookError as error:
         raise Refused(str(error)) from None

@@ -31,7 +31,13 @@ def main() -> None:
 
 
 def _start(options: list[str]) -> None:
-    """A process in a session of its own, whose parent is gone: nobody waits for it."""
+    """A process in a session of its own, whose parent is gone: nobody waits for it.
+
+    The home is the operator's own: hermes may have given its hooks another (`home_mode`, and in
+    containers), where the gate would find neither qterm's config nor the time of the last pass.
+    """
+    if home := os.environ.get("HERMES_REAL_HOME"):
+        os.environ["HOME"] = home
     root = __file__.rpartition(f"{os.sep}qterm{os.sep}")[0]  # pathlib would cost as much as Python
     argv = [sys.executable, "-P", "-c", _START, root, *options, "compact", "--if-due"]
     child = os.fork()

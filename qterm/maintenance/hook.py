@@ -10,6 +10,7 @@ import contextlib
 import difflib
 import hashlib
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from qterm.hermes.remote import is_ssh
 from qterm.maintenance.hook_config import (
     EVENT,
     EditError,
+    is_ours,
     load,
     others,
     ours,
@@ -60,12 +62,19 @@ class Edit:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff."""
+        """The change as a unified diff; what may be a secret beside it is not shown."""
         old = (self.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
         new = self.after.decode("utf-8", "replace").splitlines(keepends=True)
         name = str(self.path)
         lines = difflib.unified_diff(old, new, name, f"{name} (afterwards)")
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+        return "".join(_shown(line) for line in lines)
+
+
+_SECRET = re.compile(r"(?i)^( .*?(?:key|token|secret|password|authorization)\w*['\"]?\s*:)\s*\S.*$")
+
+
+def _shown(line: str) -> str:
+    return _SECRET.sub(r"\1 …", line.rstrip("\n")) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +138,10 @@ def remove(home: Path) -> Edit:
     """What taking the hook out changes. Raises HookError; writes nothing."""
     path, before, text = _read(home)
     try:
-        found = ours(load(text))
         after = without_hook(text)
     except EditError as error:
         raise HookError(f"{path} was left as it is: {error}.") from None
-    return Edit(path, before, _encode(before, after), found[0] if found else "")
+    return Edit(path, before, _encode(before, after), "")
 
 
 def _read(home: Path) -> tuple[Path, bytes | None, str]:
@@ -232,15 +240,22 @@ def ask_consent(place: HermesPlace, environ: Mapping[str, str], command: str) ->
     )
 
 
-def revoke(place: HermesPlace, environ: Mapping[str, str], command: str) -> str:
-    """Have hermes forget its consent; empty where it has none any more, else a sentence."""
-    if not command or not has_consent(place.home, command):
+def revoke(place: HermesPlace, environ: Mapping[str, str], *, keep: str = "") -> str:
+    """Have hermes forget its consent to every command of qterm's but one; empty where it did, else
+    a sentence. That of a qterm that was elsewhere before goes as well."""
+    for command in agreed(place.home, keep):
+        env = child_environment(environ, place.home)
+        _run([*place.command, "hooks", "revoke", command], env)
+    left = agreed(place.home, keep)
+    if not left:
         return ""
-    env = child_environment(environ, place.home)
-    _run([*place.command, "hooks", "revoke", command], env)
-    if not has_consent(place.home, command):
-        return ""
-    return f"hermes still has its consent: run `hermes hooks revoke {shlex.quote(command)}`."
+    return f"hermes still has its consent: run `hermes hooks revoke {shlex.quote(left[0])}`."
+
+
+def agreed(home: Path, keep: str = "") -> list[str]:
+    """The commands of qterm's, but for one, that hermes has noted its consent to."""
+    known = {command for _, command in approvals(home)}
+    return sorted(command for command in known if is_ours(command) and command != keep)
 
 
 def _run(argv: Sequence[str], env: Mapping[str, str]) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from qterm.maintenance.hook_entry import without_entries
+
 EVENT: Final = "post_llm_call"
 MARK: Final = "# qterm-hook"
 PROGRAM: Final = "qterm/maintenance/from_hook.py"
@@ -88,24 +90,30 @@ def others(found: Any) -> list[tuple[str, str]]:
 def with_hook(text: str, command: str) -> str:
     """The text with the hook in it; the same where it is there already. Raises EditError."""
     found = load(text)
-    if command in ours(found):
+    if ours(found) == [command]:
         return text
     if ours(found):
         text = without_hook(text)
         found = load(text)
     if found is not None and not isinstance(found, dict):
         raise EditError("it is no mapping of settings: mend it first")
-    end = "\r\n" if "\r\n" in text else "\n"
-    lines = text.split(end)
-    made = end.join(_put(lines, found or {}, json.dumps(command, ensure_ascii=False)))
-    wanted = _with(found or {}, command)
-    if load(made) != wanted:
+    end = _line_end(text)
+    made = end.join(_put(text.split(end), found or {}, json.dumps(command, ensure_ascii=False)))
+    try:
+        is_meant = load(made) == _with(found or {}, command) and without_hook(made) == text
+    except (EditError, RecursionError):  # what was added broke it: the old text was whole
+        is_meant = False
+    if not is_meant:
         raise EditError(_BY_HAND.format(command=command))
     return made
 
 
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 _BY_HAND = (
-    "its hooks are written in a way that qterm can't add to: put `{command}` under hooks, "
+    "it is written in a way that qterm can't add lines to: put `{command}` under hooks, "
     f"{EVENT}, by hand"
 )
 
@@ -195,9 +203,31 @@ def _indent(line: str) -> int:
 
 
 def without_hook(text: str) -> str:
-    """The text without the hook's lines; the same where there are none. Raises EditError."""
+    """The text without the hook's lines; the same where there are none. Raises EditError.
+
+    Where the marks are gone, since hermes has written the file anew, or somebody has put others
+    below the keys that came with the entry, the entry alone is taken out.
+    """
     found = load(text)
-    end = "\r\n" if "\r\n" in text else "\n"
+    made = _without_marked(text)
+    if not isinstance(found, Mapping) or (not ours(found) and made == text):
+        return text
+    entry_out = _only_the_entry(text)
+    for candidate in (made, _without_marked(entry_out), entry_out):
+        try:
+            after = load(candidate)
+            if not ours(after) and _same(after, _without(found)):
+                return candidate
+        except (EditError, RecursionError):
+            continue
+    raise EditError(
+        f"the hook's entry is not in lines of its own: take the one with {PROGRAM} out by hand"
+    )
+
+
+def _without_marked(text: str) -> str:
+    """Without what bears the mark, which gives back the old text if nothing else changed it."""
+    end = _line_end(text)
     lines = []
     for line in text.split(end):
         was = _WAS.search(line)
@@ -205,32 +235,25 @@ def without_hook(text: str) -> str:
             lines.append(f"{line.partition(':')[0]}:{was['was']}")
         elif not line.rstrip().endswith(MARK):
             lines.append(line)
-    made = end.join(lines)
-    if not ours(found) and made == text:
+    return end.join(lines)
+
+
+def _only_the_entry(text: str) -> str:
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return without_entries(text, EVENT, is_ours)
+    except (YAMLError, ValueError, LookupError, AttributeError):
         return text
-    wanted = _without(found)
-    for candidate in (made, _only_the_entry(text, end)):
-        try:
-            if _same(load(candidate), wanted) and not ours(load(candidate)):
-                return candidate
-        except EditError:
-            continue
-    raise EditError(f"its hooks were changed by hand: take the entry with {PROGRAM} out yourself")
 
 
-def _only_the_entry(text: str, end: str) -> str:
-    """Without the entry's own line: somebody has put others below the keys that came with it."""
-    lines = text.split(end)
-    return end.join(
-        line for line in lines if not (PROGRAM in line and line.rstrip().endswith(MARK))
-    )
-
-
-def _without(found: Any) -> dict[str, Any]:
-    hooks = dict(found.get("hooks") or {})
+def _without(found: Mapping[str, Any]) -> dict[str, Any]:
+    hooks = found.get("hooks")
+    if not isinstance(hooks, Mapping) or not isinstance(hooks.get(EVENT), list):
+        return dict(found)
     left = [
         entry
-        for entry in hooks.get(EVENT) or []
+        for entry in hooks[EVENT]
         if not (isinstance(entry, Mapping) and is_ours(str(entry.get("command", ""))))
     ]
     return {**found, "hooks": {**hooks, EVENT: left}}
@@ -243,7 +266,7 @@ def _same(one: Any, other: Any) -> bool:
 
 def _plain(found: Any) -> dict[str, Any]:
     config = dict(found or {})
-    hooks = {
-        event: entries for event, entries in (config.pop("hooks", None) or {}).items() if entries
-    }
+    hooks = config.pop("hooks", None) or {}
+    if isinstance(hooks, Mapping):
+        hooks = {event: entries for event, entries in hooks.items() if entries}
     return {**config, **({"hooks": hooks} if hooks else {})}

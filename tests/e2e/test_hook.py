@@ -13,7 +13,7 @@ import pytest
 from qterm.events import Finished
 from qterm.frame import ChatFrame
 from qterm.maintenance.gate import FLAG
-from qterm.maintenance.hook import has_consent, hook_state
+from qterm.maintenance.hook import agreed, has_consent, hook_state
 from qterm.services import open_services
 from qterm.settings.load import load
 from tests.cli.stage import wait_for
@@ -21,6 +21,7 @@ from tests.e2e.conftest import HermesLine, make_home
 from tests.maintenance.stand_in import HiveMind
 
 ROOT = Path(__file__).parents[2]
+INSTALL = ("--install-hook", "--yes")
 COMMENT = "# the operator's own words, kept\n"
 
 
@@ -29,6 +30,7 @@ class Hooked:
 
     def __init__(self, line: HermesLine, folder: Path) -> None:
         self.line = line
+        self.folder = folder
         self.hive = HiveMind(folder / "hive")
         self.home = make_home(folder / "user" / "home", line.server.base_url)
         self.config = self.home / "config.yaml"
@@ -115,6 +117,56 @@ def test_consent_is_not_asked_for_where_another_hook_would_get_it_too(hooked: Ho
     assert done.returncode == 0
     assert "another hook in its config would get it as well" in done.stderr
     assert not (hooked.home / "shell-hooks-allowlist.json").exists()
+
+
+def test_it_is_found_again_where_hermes_wrote_its_config_anew(hooked: Hooked) -> None:
+    assert hooked.qterm("compact", "--install-hook", "--yes").returncode == 0
+    assert "Set display.skin" in hooked.hermes("config", "set", "display.skin", "mono").stdout
+    command = hook_state(hooked.home).command
+    moved = hooked.qterm("--data-dir", str(hooked.folder / "moved"), "compact", *INSTALL)
+    assert moved.returncode == 0, moved.stderr
+    assert "hermes has agreed" in moved.stdout
+    assert hook_state(hooked.home).command != command
+    assert not has_consent(hooked.home, command)
+
+    hooked.hermes("config", "set", "display.skin", "ares")
+    out = hooked.qterm("compact", "--remove-hook")
+    assert out.returncode == 0, out.stderr
+    assert hook_state(hooked.home).command == ""
+    assert "hooks:" not in hooked.config.read_text()
+    assert "skin: ares" in hooked.config.read_text()
+    assert agreed(hooked.home) == []
+
+
+def test_consent_goes_also_where_somebody_has_taken_the_lines_out(hooked: Hooked) -> None:
+    before = hooked.config.read_bytes()
+    assert hooked.qterm("compact", "--install-hook", "--yes").returncode == 0
+    hooked.config.write_bytes(before)
+    out = hooked.qterm("compact", "--remove-hook")
+    assert "There is no hook of qterm’s" in out.stdout
+    assert "consent with it" in out.stdout
+    assert agreed(hooked.home) == []
+
+
+def test_the_diff_shows_no_secret_beside_the_change(hooked: Hooked) -> None:
+    text = hooked.config.read_text().rstrip("\n")
+    hooked.config.write_text(f"{text}\nauxiliary:\n  'API_KEY' : sk-123\n  GH_TOKEN: ghp-456\n")
+    shown = hooked.qterm("compact", "--install-hook")
+    assert "GH_TOKEN: …" in shown.stdout
+    assert "sk-123" not in shown.stdout + shown.stderr
+    assert "ghp-456" not in shown.stdout + shown.stderr
+
+
+def test_the_gate_is_that_of_the_users_home_where_hermes_gives_hooks_another(
+    hooked: Hooked,
+) -> None:
+    """hermes 0.22 does so in containers, and anywhere with this mode."""
+    (hooked.home / "home").mkdir()
+    hooked.environ["TERMINAL_HOME_MODE"] = "profile"
+    assert hooked.qterm("compact", "--install-hook", "--yes").returncode == 0
+    assert "Hi." in hooked.hermes("-z", "hello").stdout
+    wait_for(hooked.state.exists)
+    assert not (hooked.home / "home" / ".hermes").exists()
 
 
 def test_turns_outside_qterm_run_the_gate_once_a_window(hooked: Hooked) -> None:

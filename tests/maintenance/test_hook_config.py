@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from qterm.maintenance.hook_config import (
     EVENT,
-    MARK,
     EditError,
     commands,
     load,
@@ -55,6 +54,15 @@ BY_HAND = {
     "a tab": "hooks:\n\tx: 1\n",
     "a word for the event": f"hooks:\n  {EVENT}: nothing\n",
 }
+WHOLE = {  # nothing is broken in these: only qterm can't add lines to them
+    "braces": "{}\n",
+    "settings in braces": "{a: 1}\n",
+    "indented": "  a: 1\n  b: 2\n",
+    "an end of the document": "a: 1\n...\n",
+    "braces below the key": "hooks:\n  {}\n",
+    "line ends of old": "a: 1\rb: 2\r",
+    "a long nest": f"a: {'[' * 3000}{']' * 3000}\n",
+}
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -82,6 +90,15 @@ def test_what_cannot_be_added_to_is_left_alone(name: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_config_is_not_called_broken(name: str) -> None:
+    with pytest.raises(EditError) as refused:
+        with_hook(WHOLE[name], COMMAND)
+    assert "by hand" in str(refused.value)
+    assert "broken" not in str(refused.value)
+    assert without_hook(WHOLE[name]) == WHOLE[name]
+
+
 def test_another_command_takes_the_place_of_the_old_one() -> None:
     made = with_hook(CONFIGS["same event"], COMMAND)
     other = COMMAND.replace("/opt/python", "/opt/python3")
@@ -97,10 +114,68 @@ def test_what_others_put_below_its_keys_stays() -> None:
     assert commands(load(out)) == ["/bin/theirs"]
 
 
-def test_lines_without_their_mark_are_for_the_operator() -> None:
-    made = with_hook("model: x\n", COMMAND).replace(MARK, "# mine now")
-    with pytest.raises(EditError, match="take the entry"):
-        without_hook(made)
+UNMARKED = {  # what hermes or the operator made of it, and what is left of that
+    "no marks": (
+        "hooks:\n  post_llm_call:\n    - command: {ours}\nother: 1  # why\n",
+        "other: 1  # why\n",
+    ),
+    "as hermes 0.19 writes it anew": (
+        "model: x\nhooks:\n  post_llm_call:\n  - command: {folded}\n\nother: 1\n",
+        "model: x\n\nother: 1\n",
+    ),
+    "at the end, without a newline": (
+        "model: x\nhooks:\n  post_llm_call:\n    - command: {ours}",
+        "model: x\n",
+    ),
+    "beside theirs": (
+        "hooks:\n  post_llm_call:\n  - command: /a # a\n  - command: {folded}\n"
+        "    timeout: 5\n  # theirs\n  - command: /b\n",
+        "hooks:\n  post_llm_call:\n  - command: /a # a\n  # theirs\n  - command: /b\n",
+    ),
+    "beside another event": (
+        "hooks:\n  post_llm_call:\n  - command: {ours}\n  # guard\n  pre_tool_call:\n"
+        "  - command: /b\n",
+        "hooks:\n  # guard\n  pre_tool_call:\n  - command: /b\n",
+    ),
+    "keys with a comment": (
+        "hooks:  # mine\n  # all of them\n  post_llm_call:\n    - command: {ours}\na: 1\n",
+        "hooks:  # mine\n  # all of them\na: 1\n",
+    ),
+    "twice": (
+        "a: 1\nhooks:\n  post_llm_call:\n"
+        "  - command: {ours}\n  - timeout: 3\n    command: {ours}\n",
+        "a: 1\n",
+    ),
+    "a setting below the mark": (
+        "hooks:  # qterm-hook\n  post_llm_call:  # qterm-hook\n"
+        "    - command: {ours}  # qterm-hook\n      timeout: 5\n",
+        "",
+    ),
+    "crlf": (
+        "a: 1\r\nhooks:\r\n  post_llm_call:\r\n    - command: {ours}\r\nb: 2\r\n",
+        "a: 1\r\nb: 2\r\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNMARKED)
+def test_an_entry_whose_marks_are_gone_is_found_by_its_program(name: str) -> None:
+    given_text, left = UNMARKED[name]
+    ours_here = COMMAND.replace("ü", "u")
+    folded = ours_here.replace(" --data-dir", "\n      --data-dir")
+    text = given_text.format(ours=ours_here, folded=folded)
+    assert ours_here in ours(load(text))
+    out = without_hook(text)
+    assert ours(load(out)) == []
+    assert out == left
+    moved = COMMAND.replace("/opt/python", "/opt/python3")
+    assert ours(load(with_hook(text, moved))) == [moved]
+
+
+def test_an_entry_that_is_not_in_lines_of_its_own_is_for_the_operator() -> None:
+    text = f"hooks: {{{EVENT}: [{{command: '/p qterm/maintenance/from_hook.py'}}], x: []}}\n"
+    with pytest.raises(EditError, match="by hand"):
+        without_hook(text)
 
 
 KEYS = st.sampled_from(["model", "hooks", EVENT, "pre_tool_call", "memory", "x y"])
@@ -135,3 +210,28 @@ def test_any_config_is_added_to_or_left_alone(
         return
     assert ours(load(made)) == [COMMAND]
     assert without_hook(made) == text
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+def test_any_config_that_hermes_wrote_anew_loses_the_entry_alone(config: dict[str, Any]) -> None:
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    out = StringIO()
+    yaml.dump(config, out)
+    try:
+        made = load(with_hook(out.getvalue(), COMMAND))
+    except EditError:
+        return
+    out = StringIO()
+    yaml.dump(made, out)
+    left = load(without_hook(out.getvalue())) or {}
+    assert commands(left) == commands(config)
+    assert sorted(others(left)) == sorted(others(config))  # the dumper sorts the keys
+    assert {key: left[key] for key in left if key != "hooks"} == {
+        key: config[key] for key in config if key != "hooks"
+    }
