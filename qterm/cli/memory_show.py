@@ -47,6 +47,8 @@ def print_look(look: Look, book: MemoryBook, chosen: Sequence[int] = ()) -> None
         show.out(whole(line, strip_tag(text)) if chosen else fitted(line, strip_tag(text)))
         if point := near_tag(text):
             say(f"{'':17}{point}")
+        if point := look.kept_out(index, book.hermes_line):
+            say(f"{'':17}{point}")
     if untagged and not chosen and look.snapshot.is_text:
         say(untagged_hint(untagged, look))
     for sentence in notices(look, book):
@@ -112,6 +114,7 @@ def look_json(look: Look, book: MemoryBook, chosen: Sequence[int] = ()) -> dict[
                 "text": text,
                 "suggestion": _suggestion_json(suggestion),
                 "nearTag": near_tag(text),
+                "keptOut": look.kept_out(index, book.hermes_line) or None,
             }
         )
     return {

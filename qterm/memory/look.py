@@ -13,6 +13,7 @@ from qterm.memory.entries import MARK, Fault, FaultKind
 from qterm.memory.errors import Refused, Unreadable
 from qterm.memory.files import Snapshot
 from qterm.memory.keeping import Gone
+from qterm.memory.kept_out import why_kept_out
 from qterm.memory.limits import Limit
 from qterm.memory.plan import BoundFile, Plan, make_plan
 from qterm.memory.proposal import Proposal, Ticks
@@ -45,6 +46,15 @@ class Look:
     def document(self) -> Document:
         """The entries as the policies take them."""
         return Document(self.store, self.entries, self.limit.chars if self.limit else None)
+
+    def kept_out(self, index: int, line: str) -> str:
+        """Why this hermes line would not tell the model an entry, in one sentence; else empty.
+
+        hermes does not read WORKING.md at all. Looked at when it is asked for: some 10 µs.
+        """
+        if self.store is StoreName.WORKING or not self.snapshot.is_text:
+            return ""
+        return why_kept_out(self.entries[index], line, is_first=index == 0)
 
     def refusals(self, line: str) -> list[Fault]:
         """Why this hermes line (`0.19`, `0.22`; empty: not known) can't change the file."""

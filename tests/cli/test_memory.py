@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.cli.conftest import Qterm
@@ -292,3 +293,13 @@ def test_the_next_step_does_what_was_shown(qterm: Qterm, memory: Path) -> None:
     assert qterm(*words, "--yes").code == 0
     assert len(entries(memory)) == len(FIRST_RUN["entries"]) - 1
     assert FIRST_RUN["entries"][9]["text"] not in memory.read_text()
+
+
+def test_what_hermes_keeps_out_of_its_prompt_is_pointed_at(qterm: Qterm, home: Path) -> None:
+    put(home, "plain", "zero\u200bwidth", "Keys lie in ~/.ssh")
+    out = qterm("memory", "list").out
+    assert "it holds the hidden character U+200B." in out
+    assert "it names ~/.ssh." in out
+    found = json.loads(qterm("memory", "list", "--json").out)["entries"]
+    assert [bool(each["keptOut"]) for each in found] == [False, True, True]
+    assert found[0]["keptOut"] is None
