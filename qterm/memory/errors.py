@@ -23,5 +23,13 @@ class Refused(MemoryFault):
     """An edit or a plan that must not be written."""
 
 
+class Outdated(Refused):
+    """A plan that was made with other settings or limits, or too long ago; `why` says which."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Make a new plan: `qterm memory plan`.")
+        self.why = why
+
+
 class Unwritable(MemoryFault):
     """The disk said no."""

@@ -73,6 +73,11 @@ class Preview:
     today: date
     made_at: datetime
 
+    @property
+    def hashes(self) -> tuple[str | None, ...]:
+        """Of the bytes of its files, in their order."""
+        return tuple(look.snapshot.sha256 for look in self.looks)
+
     @cached_property
     def plan(self) -> Plan:
         """The form in which it is shown on the command line, saved and applied."""

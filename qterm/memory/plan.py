@@ -13,7 +13,7 @@ from typing import Annotated
 
 import msgspec
 
-from qterm.memory.errors import Refused
+from qterm.memory.errors import Outdated, Refused
 from qterm.memory.proposal import Action, Proposal, Ticks
 from qterm.memory.stores import StoreName
 from qterm.memory.tags import Priority, tags_of
@@ -218,13 +218,13 @@ def check_before_reading(
             "is what you mean."
         )
     if plan.today > today:
-        raise Refused(f"This plan's day, {plan.today}, is still to come. {_ANEW}")
+        raise Outdated(f"This plan's day, {plan.today}, is still to come.")
     if plan.policy in _OF_A_DAY and (today - plan.today).days > _FRESH_DAYS:
-        raise Refused(f"This plan reckons with {plan.today}, more than a week ago. {_ANEW}")
+        raise Outdated(f"This plan reckons with {plan.today}, more than a week ago.")
     if not plan.can_apply:
         raise Refused(f"This plan says itself that it can't be applied. {_ANEW}")
     if plan.settings != PlanSettings.of(settings):
-        raise Refused(f"The settings of the policies are not those of this plan any more. {_ANEW}")
+        raise Outdated("The settings of the policies are not those of this plan any more.")
 
 
 def check(plan: Plan, now: Plan) -> None:
@@ -247,7 +247,7 @@ def check(plan: Plan, now: Plan) -> None:
                 f"{_would(made)} ({made.reason}). {_ANEW}"
             )
     if plan.stores != now.stores:
-        raise Refused(f"This plan's files, limits or sizes are not those of now. {_ANEW}")
+        raise Outdated("This plan's files, limits or sizes are not those of now.")
 
 
 def _would(entry: PlannedEntry) -> str:

@@ -21,7 +21,7 @@ from qterm.tui.content import one_line, plain
 from qterm.tui.desk import messages
 from qterm.tui.memory.ask_long import LongQuestion
 from qterm.tui.memory.found import Filtered, Kept, ToBring, Whole, keep_all
-from qterm.tui.memory.rows_room import RowsRoom
+from qterm.tui.memory.rows_room import RowsRoom, Write
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
 from qterm.tui.widgets.row_list import RowList
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from qterm.memory.writer import Written
     from qterm.tui.common import Common
 
-Wrote = Callable[["tuple[Written, ...]", Content], None]
-
 
 class KeptRows(RowList):
     """The rows; what can be done with them are commands."""
@@ -59,7 +57,7 @@ class KeptFilter(Input):
 
 
 class KeptScreen(RowsRoom):
-    """`wrote` is told of what was brought back; `unsaved` says whether a store has edits.
+    """`write` brings something back; `unsaved` says whether a store has edits.
 
     `save` saves those of `store` and comes back here.
     """
@@ -73,11 +71,11 @@ class KeptScreen(RowsRoom):
         common: Common,
         store: StoreName,
         *,
-        wrote: Wrote,
+        write: Write,
         unsaved: Callable[[StoreName], bool] = lambda _: False,
         save: Callable[[], None] = lambda: None,
     ) -> None:
-        self.store, self._wrote, self._unsaved, self._save = store, wrote, unsaved, save
+        self.store, self._write, self._unsaved, self._save = store, write, unsaved, save
         self.kept: Kept | None = None
         self.files = False
         self._shown: list[Removed] = []
@@ -116,9 +114,6 @@ class KeptScreen(RowsRoom):
                 self._ask_whole(whole)
             case Whole() as whole:
                 self.app.push_screen(Sheet("What would change", diff_content(whole.lines)))
-            case str() as words, tuple() as written:
-                self.dismiss()
-                self._wrote(written, plain(words))
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
@@ -295,12 +290,13 @@ class KeptScreen(RowsRoom):
         self.app.push_screen(question, lambda yes: self._bring(place.removed) if yes else None)
 
     def _bring(self, removed: Removed) -> None:
-        def bring(book: MemoryBook) -> tuple[str, tuple[Written, ...]]:
+        def bring(book: MemoryBook) -> tuple[Content, tuple[Written, ...]]:
             written = book.restore(removed)
+            name = removed.store.file_name
             number = book.look(removed.store).entries.index(removed.text) + 1
-            return f"Brought back: it is entry {number} of {removed.store.file_name} now.", written
+            return Content(f"Brought back: it is entry {number} of {name} now."), written
 
-        self.work.change("restore", bring)
+        self._write(self, bring)
 
     def action_diff(self) -> None:
         """Show what bringing a whole file back would change."""
@@ -357,8 +353,8 @@ class KeptScreen(RowsRoom):
         )
 
     def _bring_whole(self, whole: Whole, *, allow_empty: bool) -> None:
-        def bring(book: MemoryBook) -> tuple[str, tuple[Written, ...]]:
+        def bring(book: MemoryBook) -> tuple[Content, tuple[Written, ...]]:
             written = book.restore_backup(whole.look, whole.data, allow_empty=allow_empty)
-            return f"{whole.look.store.file_name} is as it was kept.", written
+            return Content(f"{whole.look.store.file_name} is as it was kept."), written
 
-        self.work.change("restore", bring)
+        self._write(self, bring)

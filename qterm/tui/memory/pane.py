@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import TextArea
 
 from qterm.memory.draft import Draft
@@ -142,6 +143,8 @@ class MemoryScreen(PaneRooms):
                 self._saw(seen)
             case "state", state if self.seen is not None and state != self.seen.state:
                 self.read()
+            case what, (Content() as told, tuple() as written) if what in self._writing:
+                self.room_wrote(what, told, written)
             case "save", tuple() as written:
                 self._wrote(written, written_words(written))
             case (("clean" | "bring" | "undo-write"), (str() as words, tuple() as written)):
@@ -152,6 +155,9 @@ class MemoryScreen(PaneRooms):
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
+        if event.what in self._writing:
+            self.room_failed(event)
+            return
         self.then = None
         if isinstance(event.error, ChangedMeanwhile):
             self.read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from qterm.memory.book import MemoryBook
     from qterm.memory.merging import Merge
     from qterm.memory.writer import Written
+    from qterm.tui.desk import messages
+    from qterm.tui.desk.memory_work import MemoryWork
+    from qterm.tui.memory.rows_room import RoomWork, RowsRoom
 
 
 class PaneRooms(PaneView):
@@ -25,6 +29,12 @@ class PaneRooms(PaneView):
     last_write: tuple[Written, ...] = ()
     """What was written here last, and can be undone."""
     _conflicts: set[StoreName]
+    work: MemoryWork
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._writing: dict[str, RowsRoom] = {}
+        self._writes = count(1)
 
     def read(self) -> None:
         """Read every store."""
@@ -71,7 +81,7 @@ class PaneRooms(PaneView):
         home = self.common.services.environ.get("HOME", "")
         backups = short_path(self.seen.backups, home) if self.seen is not None else ""
         self.app.push_screen(
-            PreviewScreen(self.common, store, policy, backups=backups, wrote=self._room_wrote)
+            PreviewScreen(self.common, store, policy, backups=backups, write=self.write_for)
         )
 
     def action_compare(self) -> None:
@@ -115,7 +125,7 @@ class PaneRooms(PaneView):
                 KeptScreen(
                     self.common,
                     self.store,
-                    wrote=self._room_wrote,
+                    write=self.write_for,
                     unsaved=self._is_unsaved,
                     save=self._save_soon,
                 )
@@ -157,13 +167,36 @@ class PaneRooms(PaneView):
 
     # -- writing -------------------------------------------------------------------------------
 
-    def _room_wrote(self, written: tuple[Written, ...], words: Content) -> None:
-        """A room has written: say what, with the way back.
+    def write_for(self, room: RowsRoom, work: RoomWork) -> None:
+        """Write what a room wants written; the pane does it, since a room may be left meanwhile."""
+        what = f"write {next(self._writes)}"
+        self._writing[what] = room
+        self.work.change(what, work)
 
-        From the pane's own pump: the answer would not come to a room that is being left.
+    def room_wrote(self, what: str, words: Content, written: tuple[Written, ...]) -> None:
+        """A room's write is done: say what came of it, with the way back.
+
+        In a dialog where the room is in front; else in passing, as keys are meant for what is.
         """
+        room = self._writing.pop(what)
+        in_front = room.is_active
+        room.leave_when_seen()
         self.note_write(written)
-        self.call_later(self._show_result, written, words)
+        if in_front:
+            self.call_later(self._show_result, written, words)
+            return
+        key = self.common.look.key("undo-write")
+        undo = f" {key} in the memory pane (f4) undoes it." if written else ""
+        first = words.split("\n")[0]
+        self.app.notify(f"{first.plain}{undo}", timeout=12)
+
+    def room_failed(self, event: messages.MemoryFailed) -> None:
+        """A room's write could not be done: the room says so, or the pane, where it was left."""
+        room = self._writing.pop(event.what)
+        if not room.is_active:
+            self.app.notify(event.sentence, severity="error", timeout=12)
+        if room.is_attached:
+            room.write_failed(event)
 
     def _show_result(self, written: tuple[Written, ...], words: Content) -> None:
         from qterm.tui.memory.result import Result

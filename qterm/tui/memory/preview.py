@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.content import Content
 
-from qterm.memory.errors import ChangedMeanwhile
+from qterm.memory.errors import ChangedMeanwhile, Outdated
 from qterm.memory.look import Preview
 from qterm.memory.proposal import NO_TICKS, Action, Decision, Ticks
 from qterm.memory.schema import Migration
@@ -17,7 +16,7 @@ from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.content import plain
 from qterm.tui.desk import messages
 from qterm.tui.memory.ask_long import LongQuestion
-from qterm.tui.memory.rows_room import RowsRoom
+from qterm.tui.memory.rows_room import RoomWork, RowsRoom, Write
 from qterm.tui.screens.ask import Question
 from qterm.tui.screens.sheets import Sheet
 from qterm.tui.widgets.row_list import RowList
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from qterm.memory.writer import Written
     from qterm.tui.common import Common
 
-Wrote = Callable[["tuple[Written, ...]", Content], None]
-
 
 class PreviewRows(RowList):
     """The rows; what can be done with them are commands."""
@@ -49,7 +46,7 @@ class PreviewRows(RowList):
 
 
 class PreviewScreen(RowsRoom):
-    """`store` is looked at, `policy` shown first; `wrote` is told of what was written, with words.
+    """`store` is looked at, `policy` shown first; `write` writes what is applied.
 
     Every question to the policy is asked in a thread; the newest one counts.
     """
@@ -59,9 +56,9 @@ class PreviewScreen(RowsRoom):
     AUTO_FOCUS = "#rows"
 
     def __init__(
-        self, common: Common, store: StoreName, policy: str, *, backups: str, wrote: Wrote
+        self, common: Common, store: StoreName, policy: str, *, backups: str, write: Write
     ) -> None:
-        self.store, self._backups, self._wrote = store, backups, wrote
+        self.store, self._backups, self._write = store, backups, write
         self.policies = ["tags", "schema", "legacy"]
         if store is StoreName.MEMORY:
             self.policies.insert(1, "dual")
@@ -71,8 +68,10 @@ class PreviewScreen(RowsRoom):
         self._shown: list[Decision] = []
         self._only_going = False
         self._reckoning = True
+        self._asked = 0
+        self._is_writing = False
+        self._refused = ""
         self._sentence = ""
-        self._applying: Preview | None = None
         super().__init__(common)
 
     def make_rows(self) -> RowList:
@@ -90,52 +89,60 @@ class PreviewScreen(RowsRoom):
         policy, store = self.policy, self.store
         ticks = self._ticks.get(policy, NO_TICKS)
         self._reckoning = True
+        self._asked += 1
+        number = self._asked
 
-        def preview(book: MemoryBook) -> Preview:
-            return book.preview(policy, store, ticks=ticks, drop_stray=True)
+        def preview(book: MemoryBook) -> tuple[int, Preview]:
+            return number, book.preview(policy, store, ticks=ticks, drop_stray=True)
 
         self.work.ask("preview", preview)
 
     @on(messages.MemoryDone)
     def _done(self, event: messages.MemoryDone) -> None:
         match event.what, event.found:
-            case "preview", Preview() as preview if preview.proposal.policy == self.policy:
-                self._show_preview(preview)
+            case "preview", (int() as number, Preview() as preview) if number == self._asked:
+                self._show_preview(preview)  # an older one knows nothing of the newest tick
             case "diff", list() as lines:
                 self.app.push_screen(Sheet("What would change", diff_content(lines)))
             case "migration", (Preview(), Migration() as migration, str() as form):
                 self._ask_migration(migration, form)
-            case "apply", tuple() as written:
-                assert self._applying is not None
-                self._leave_with(written, applied_words(self._applying, written, self.home))
-            case "migrate", tuple() as written:
-                self._leave_with(written, Content("The file is written in the other form."))
 
     @on(messages.MemoryFailed)
     def _failed(self, event: messages.MemoryFailed) -> None:
-        self._reckoning = False
-        if isinstance(event.error, ChangedMeanwhile):
-            self._sentence = "changed"
-            self._ask()
-            return
-        if event.what == "preview":
-            self.made, self._shown = None, []
-            self._sentence = event.sentence
-            self.show(0)
-        else:
+        if event.what != "preview":
             self.app.notify(event.sentence, severity="error", timeout=12)
+            return
+        self._reckoning = False
+        self.made, self._shown = None, []
+        self._sentence, self._refused = event.sentence, ""
+        self.show(0)
+
+    def write_failed(self, event: messages.MemoryFailed) -> None:
+        """Say why; where what was shown does not hold any more, there is a new preview of it."""
+        self._is_writing = False
+        self._sentence = event.sentence
+        match event.error:
+            case ChangedMeanwhile():
+                self._refused = "The file has changed meanwhile, so nothing was written"
+            case Outdated(why=why):
+                self._refused = f"{why.removesuffix('.')}, so nothing was written"
+        if self._refused:
+            self._sentence = ""
+            self._ask()
         self.tell()
 
     def _show_preview(self, preview: Preview) -> None:
         before = self.made
         self._reckoning = False
-        if self._sentence == "changed":
-            old = before.proposal.documents if before is not None else ()
-            what = changed_words(old, preview.proposal.documents)
+        if self._refused:
+            what = ""
+            if before is not None and before.preview.hashes != preview.hashes:
+                now = preview.proposal.documents
+                what = f" ({changed_words(before.proposal.documents, now)})"
             self._sentence = (
-                f"The file has changed meanwhile, so nothing was written ({what}). "
-                "This is a new preview: look again, then apply it."
+                f"{self._refused}{what}. This is a new preview: look again, then apply it."
             )
+            self._refused = ""
         elif before is None or before.proposal.policy != preview.proposal.policy:
             self._sentence = ""
         self._ticks[self.policy] = preview.ticks
@@ -174,7 +181,13 @@ class PreviewScreen(RowsRoom):
 
     def heading(self) -> Content:
         """That nothing was written is true until apply says otherwise."""
-        return Content.styled("Preview: nothing has been written", "bold")
+        if self.is_over:
+            return Content.styled("Preview: it was applied", "bold")
+        still = " · reckoning anew…" if self.made is not None and self._reckoning else ""
+        return Content.assemble(
+            Content.styled("Preview: nothing has been written", "bold"),
+            Content.styled(still, "$foreground-muted"),
+        )
 
     def head(self) -> Content:
         """The policies, what the chosen one does, and the sizes before and after."""
@@ -192,7 +205,9 @@ class PreviewScreen(RowsRoom):
                 lines.append(plain(lost, "bold $text-error"))
             elif not made.proposal.has_work:
                 lines.append(Content.styled("There is nothing to prune.", "$text-success"))
-        if self._sentence and self._sentence != "changed":
+        if self._is_writing:
+            lines.append(Content.styled("Writing…", "$text-warning"))
+        elif self._sentence:
             lines.append(plain(self._sentence, "$text-warning"))
         return Content("\n").join(lines)
 
@@ -214,6 +229,8 @@ class PreviewScreen(RowsRoom):
         if made is None or made.proposal.policy != self.policy:
             return set()
         words = {"diff", "compare"}
+        if self._is_writing or self.is_over:
+            return words
         chosen = self.chosen
         if chosen is not None and chosen.action is not Action.KEEP:
             words.add("tick")
@@ -290,7 +307,10 @@ class PreviewScreen(RowsRoom):
     def action_apply(self) -> None:
         """Ask once, with what will go and where the copy lies; then do it."""
         made = self.made
-        if made is None or self._reckoning or "apply" not in self.can_now():
+        if made is None or "apply" not in self.can_now():
+            return
+        if self._reckoning:
+            self.app.notify("The policy is still reckoning: apply it once the sizes are new.")
             return
         preview = made.preview
         if not made.going():
@@ -324,14 +344,19 @@ class PreviewScreen(RowsRoom):
         )
 
     def _apply(self, preview: Preview, *, allow_empty: bool) -> None:
-        self._applying = preview
-        self._sentence = "Writing…"
-        self.tell()
-        self.work.change("apply", lambda book: book.apply(preview.plan, allow_empty=allow_empty))
+        home = self.home
 
-    def _leave_with(self, written: tuple[Written, ...], words: Content) -> None:
-        self.dismiss()
-        self._wrote(written, words)
+        def apply(book: MemoryBook) -> tuple[Content, tuple[Written, ...]]:
+            written = book.apply(preview.plan, allow_empty=allow_empty)
+            return applied_words(preview, written, home), written
+
+        self._begin(apply)
+
+    def _begin(self, work: RoomWork) -> None:
+        """Have something written: the pane tells what came of it, wherever one is by then."""
+        self._is_writing, self._sentence = True, ""
+        self.tell()
+        self._write(self, work)
 
     def action_migrate(self) -> None:
         """Show what turning the file into the typed form does and costs, or turning it back."""
@@ -357,6 +382,7 @@ class PreviewScreen(RowsRoom):
         def answered(yes: bool | None) -> None:
             if yes and made is not None:
                 look = made.preview.looks[0]
-                self.work.change("migrate", lambda book: book.migrate(look, form))
+                done = Content("The file is written in the other form.")
+                self._begin(lambda book: (done, book.migrate(look, form)))
 
         self.app.push_screen(question, answered)

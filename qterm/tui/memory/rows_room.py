@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
@@ -12,11 +15,22 @@ from textual.widgets import Static
 
 from qterm.tui.commands.registry import Situation
 from qterm.tui.common import Common
+from qterm.tui.desk import messages
 from qterm.tui.desk.memory_work import MemoryWork
 from qterm.tui.screens.room import Room
 from qterm.tui.widgets.bars import KeysLine
 from qterm.tui.widgets.row_list import RowList
 from qterm.tui.widgets.too_small import TooSmall
+
+if TYPE_CHECKING:
+    from qterm.memory.book import MemoryBook
+    from qterm.memory.writer import Written
+
+RoomWork = Callable[["MemoryBook"], tuple[Content, "tuple[Written, ...]"]]
+"""What a room wants written, done in a thread; it gives words for what was done, and the writes."""
+
+Write = Callable[["RowsRoom", RoomWork], None]
+"""By which a room has something written: `PaneRooms.write_for`."""
 
 
 class RowsRoom(Room):
@@ -34,6 +48,7 @@ class RowsRoom(Room):
         self._head = Static(Content(""), markup=False, id="room--head")
         self._detail = Static(Content(""), markup=False, id="room--detail")
         self._too_small = TooSmall()
+        self.is_over = False
 
     @property
     def home(self) -> str:
@@ -103,6 +118,23 @@ class RowsRoom(Room):
         self._detail.update(self.detail(event.row))
         self.query_one("#room--below").scroll_home(animate=False)
         self.refresh_bindings()
+
+    def write_failed(self, event: messages.MemoryFailed) -> None:
+        """What this room wanted written was not; nothing was changed unless the words say so."""
+        self.app.notify(event.sentence, severity="error", timeout=12)
+
+    def leave_when_seen(self) -> None:
+        """What this room was about is done: leave it, at the latest when nothing lies over it."""
+        self.is_over = True
+        if self.is_active:
+            self.dismiss()
+        elif self.is_attached:
+            self.tell()
+
+    def on_screen_resume(self) -> None:
+        """Nothing lies over it any more."""
+        if self.is_over and self.is_active:
+            self.dismiss()
 
     def on_resize(self, event: Resize) -> None:
         """The head has another width; say what is needed where the terminal is too small."""
