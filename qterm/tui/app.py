@@ -193,6 +193,8 @@ class QtermApp(Telling, inherit_bindings=False):
     async def action_memory(self) -> None:
         """Go to the memory."""
         await self.leave_rooms()
+        if self.memory is not None and self.screen is self.memory:
+            self.memory.to_list()
         await self.switch_mode("memory")
 
     def action_command_palette(self) -> None:

@@ -62,7 +62,7 @@ def walk(terminal: Terminal, steps: int) -> None:
 def opened(terminal: Terminal) -> None:
     terminal.shows("ctrl+p")
     terminal.type(F4)
-    terminal.shows("suggested tags")
+    terminal.shows("t tags b kept")
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
@@ -72,9 +72,9 @@ def test_no_entry_reaches_the_terminal_raw(size: tuple[int, int], tmp_path: Path
         opened(terminal)
         for _ in range(len(TEXTS) * 2):  # each is seen, edited and left again
             terminal.type(DOWN + "e")
-            terminal.until(lambda: "suggested tags" not in terminal.text)
+            terminal.until(lambda: "t tags b kept" not in terminal.text)
             terminal.type(ESCAPE)
-            terminal.shows("suggested tags")
+            terminal.shows("t tags b kept")
         terminal.type("\x1b[H1")  # home: its tag; then what a prune would do, as P1 is not touched
         terminal.shows("Not saved yet")
         terminal.type("p")
@@ -117,7 +117,7 @@ def test_nothing_that_was_kept_or_suggested_reaches_it_raw(
         terminal.type("n")
         terminal.until(lambda: "(y)" not in terminal.text)
         terminal.type("a" + ESCAPE)
-        terminal.shows("suggested tags")
+        terminal.shows("t tags b kept")
         terminal.type("b")
         terminal.shows("Archived entries")
         terminal.shows("gone")
@@ -142,7 +142,7 @@ def test_nothing_that_was_kept_or_suggested_reaches_it_raw(
         terminal.type("y")  # it comes back, and says so
         terminal.shows("is as it was kept")
         terminal.type(ESCAPE)
-        terminal.shows("suggested tags")
+        terminal.shows("t tags b kept")
         terminal.type(DOWN)
         terminal.shows("[P1] kept")
         terminal.type("\x11")

@@ -30,7 +30,7 @@ FOR_MEMORY: tuple[Command, ...] = (
     Command(
         "edit-entry-elsewhere", "f7", "your editor", "Edit the entry in your own editor",
         "Open the entry in $VISUAL or $EDITOR.",
-        Place.MEMORY, "edit_elsewhere", available=can("edit"),
+        Place.MEMORY, "edit_elsewhere", available=can("edit-elsewhere"),
     ),
     Command(
         "add-entry", "a", "add", "Add an entry", "Write a new entry; it goes to the end.",
@@ -70,12 +70,12 @@ FOR_MEMORY: tuple[Command, ...] = (
         Place.ENTRIES, "screen.compare", available=can("plan"),
     ),
     Command(
-        "suggested-tags", "t", "suggested tags", "Suggested tags",
+        "suggested-tags", "t", "tags", "Suggested tags",
         "Look at the tags that entries without one might deserve, and accept them.",
         Place.ENTRIES, "screen.suggested", footer=True, available=can("suggest"),
     ),
     Command(
-        "kept", "b", "what was kept", "What was kept: archive and backups",
+        "kept", "b", "kept", "What was kept: archive and backups",
         "See what was removed and what the files were before, and bring it back.",
         Place.ENTRIES, "screen.kept", footer=True,
     ),
@@ -86,7 +86,7 @@ FOR_MEMORY: tuple[Command, ...] = (
     Command(
         "mark-all", "asterisk", "mark all", "Mark all entries that are shown",
         "Mark every entry that is shown, or none where all are marked.",
-        Place.ENTRIES, "screen.mark_all", available=can("edit"),
+        Place.ENTRIES, "screen.mark_all", available=can("mark-all"),
     ),
     Command(
         "move-up", "alt+up,shift+up", "move up", "Move the entry up",
@@ -124,7 +124,7 @@ FOR_MEMORY: tuple[Command, ...] = (
         Place.ENTRIES, "screen.clear", footer=True, available=can("clear"),
     ),
     Command(
-        "next-store", "right,right_square_bracket", "next file", "Next memory file",
+        "next-store", "right,right_square_bracket", "file", "Next memory file",
         "Go to the next of MEMORY.md, USER.md and WORKING.md.",
         Place.ENTRIES, "screen.store(1)", footer=True,
     ),

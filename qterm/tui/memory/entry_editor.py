@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.widgets import TextArea
 
 from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.content import from_editor, to_editor
 
+EDITING = [
+    binding
+    for binding in TextArea.BINDINGS
+    if isinstance(binding, Binding) and binding.key not in {"f6", "f7"}
+]
+"""The keys that edit. Of Textual's own, these two are qterm's."""
 
-class EntryEditor(TextArea):
+
+class EntryEditor(TextArea, inherit_bindings=False):
     """`index` is where the entry stood that is edited, None for a new one; `was` is its text.
 
     Controls show as stand-ins (rule T2).
     """
 
-    BINDINGS: ClassVar = bindings(Place.ENTRY)
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ENTRY), *EDITING]
 
     def __init__(self) -> None:
         super().__init__(id="entry--editor", compact=True, show_line_numbers=False)

@@ -25,6 +25,7 @@ from qterm.tui.memory.entry_editor import EntryEditor
 from qterm.tui.memory.pane_editing import written_words
 from qterm.tui.memory.pane_list import EntryView
 from qterm.tui.memory.pane_rooms import PaneRooms
+from qterm.tui.memory.pane_shown import FoundRows
 from qterm.tui.memory.seen import Seen, see
 from qterm.tui.widgets.bars import KeysLine, Notices, TitleBar
 from qterm.tui.widgets.row_list import RowList
@@ -45,12 +46,6 @@ if TYPE_CHECKING:
     from qterm.settings.schema import Settings
 
 WATCH_SECONDS = 1.0
-SHOWN_CHARS = 20_000
-"""The most code points of one entry that are drawn; the editor has all of them."""
-
-NOTE = (
-    "Sessions that run keep the memory they began with; new ones, and every home message, see it."
-)
 
 
 class EntryList(RowList):
@@ -145,6 +140,8 @@ class MemoryScreen(PaneRooms):
                 self.read()
             case what, (Content() as told, tuple() as written) if what in self._writing:
                 self.room_wrote(what, told, written)
+            case "find", FoundRows() as rows:
+                self.found(rows)
             case "save", tuple() as written:
                 self._wrote(written, written_words(written))
             case (("clean" | "bring" | "undo-write"), (str() as words, tuple() as written)):

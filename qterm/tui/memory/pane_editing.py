@@ -280,9 +280,10 @@ class PaneEditing(Screen[None]):
         many = (
             "1 entry is P1 and is" if len(texts) == 1 else f"{len(texts):,} entries are P1 and are"
         )
+        they = "It is" if len(texts) == 1 else "They are"
         question = Question(
             f"{many} changed or deleted by this:\n{shown}{more}\n"
-            "They are archived first, and can be brought back.",
+            f"{they} archived first, and can be brought back.",
             yes="Save",
             no="Go back",
         )

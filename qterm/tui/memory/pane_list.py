@@ -20,6 +20,9 @@ class Order(StrEnum):
     SIZE = "the longest first"
 
 
+AT_ONCE = 500
+"""How many entries are looked at without a thread: a few milliseconds' worth."""
+
 _TAGS = {"p1": Priority.P1, "p2": Priority.P2, "p3": Priority.P3}
 _WORDS = {"none", "odd", "changed"}
 
@@ -36,18 +39,22 @@ class EntryView:
 
     def fill(self, draft: Draft, line: str) -> None:
         """Find anew which entries are shown."""
-        self.marked = {index for index in self.marked if index < len(draft.entries)}
-        shown: Sequence[int] = range(len(draft.entries))
-        for test in [_test(word, draft, line) for word in self.words]:
-            shown = [index for index in shown if test(index)]
-        if self.order is Order.TAG:
-            texts = draft.texts
-            ranks = {priority: str(priority) for priority in Priority}
-            shown = sorted(shown, key=lambda index: ranks.get(priority_of(texts[index]), "P9"))  # type: ignore[arg-type]
-        elif self.order is Order.SIZE:
-            texts = draft.texts
-            shown = sorted(shown, key=lambda index: -len(texts[index]))
-        self.shown = shown
+        self.take(find(draft, self.words, self.order, line), draft)
+
+    def take(self, shown: Sequence[int], draft: Draft) -> None:
+        """Show these of a draft's entries, as far as it still has them."""
+        count = len(draft.entries)
+        self.marked = {index for index in self.marked if index < count}
+        if isinstance(shown, range):
+            self.shown = range(min(len(shown), count))
+        elif max(shown, default=-1) < count:
+            self.shown = shown
+        else:
+            self.shown = [index for index in shown if index < count]
+
+    def is_quick(self, draft: Draft) -> bool:
+        """Whether finding them takes no longer than a frame."""
+        return len(draft.entries) <= AT_ONCE or (not self.words and self.order is Order.FILE)
 
     def row_of(self, index: int) -> int:
         """The row an entry stands in; the nearest one above where it is not shown."""
@@ -68,6 +75,23 @@ class EntryView:
         orders = list(Order)
         self.order = orders[(orders.index(self.order) + 1) % len(orders)]
         return self.order
+
+
+def find(draft: Draft, words: Sequence[str], order: Order, line: str) -> Sequence[int]:
+    """The indexes of the entries that all the words leave, in an order; of hermes's `line`.
+
+    It looks at every entry, so of a large store it is asked in a thread (see `is_quick`).
+    """
+    shown: Sequence[int] = range(len(draft.entries))
+    for test in [_test(word, draft, line) for word in words]:
+        shown = [index for index in shown if test(index)]
+    texts = draft.texts
+    if order is Order.TAG:
+        ranks = {priority: str(priority) for priority in Priority}
+        shown = sorted(shown, key=lambda index: ranks.get(priority_of(texts[index]), "P9"))  # type: ignore[arg-type]
+    elif order is Order.SIZE:
+        shown = sorted(shown, key=lambda index: -len(texts[index]))
+    return shown
 
 
 def _test(word: str, draft: Draft, line: str) -> Callable[[int], bool]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from textual.content import Content
+from textual.events import Click
+from textual.message import Message
 from textual.widgets import Static
 
+from qterm.memory.draft import Draft
 from qterm.memory.stores import StoreName
 from qterm.tui.content import plain, with_controls
 from qterm.tui.memory.pane_editing import PaneEditing
-from qterm.tui.memory.pane_list import Order
+from qterm.tui.memory.pane_list import Order, find
 from qterm.tui.memory.seen import Seen
 from qterm.tui.words.entry_rows import (
+    STORE,
     RowWords,
     empty_words,
     gauge,
@@ -33,29 +37,95 @@ NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class FoundRows:
+    """What a thread found to show, in the `turn`-th fill; the cursor stood on the row `at` then, on
+    its way to the entry `index`."""
+
+    turn: int
+    shown: Sequence[int]
+    index: int | None
+    at: int
+
+
+class StoreTabs(Static):
+    """The stores side by side; a click goes to one."""
+
+    @dataclass
+    class Pressed(Message):
+        """The operator clicked a store."""
+
+        store: StoreName
+
+    def __init__(self) -> None:
+        super().__init__(Content(""), markup=False, id="memory--tabs")
+
+    def on_click(self, event: Click) -> None:
+        """Tell which store it was."""
+        if (store := event.style.meta.get(STORE)) in set(StoreName):
+            self.post_message(self.Pressed(StoreName(store)))
+
+
 class PaneShown(PaneEditing):
     """Draws what `MemoryScreen` knows."""
 
     seen: Seen | None
+    drafts: dict[StoreName, Draft]
+    _fills: int = 0
+    is_finding: bool = False
+    """Whether a thread is looking for the entries to show."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._tabs = Static(Content(""), markup=False, id="memory--tabs")
+        self._tabs = StoreTabs()
         self._file = Static(Content(""), markup=False, id="memory--file")
         self._state = Static(Content(""), markup=False, id="memory--state")
         self._detail = Static(Content(""), markup=False, id="entry--text")
         self._notes = Static(Content(""), markup=False, id="entry--notes")
 
     def fill(self, index: int | None = None) -> None:
-        """Show the entries anew; the cursor goes to an entry, or stays on its row."""
+        """Show the entries anew; the cursor goes to an entry, or stays on its row.
+
+        Of many entries a thread finds those to show; until then the list stays as it is.
+        """
         draft = self.draft
+        self._fills += 1
+        self.is_finding = draft is not None and not self.view.is_quick(draft)
         if draft is None:
             self.view.shown = ()
             self.rows.show(0)
+        elif self.is_finding:
+            self.view.take(self.view.shown, draft)
+            self._show_rows(index if index in self.view.shown else None)
+            self._find(draft, index)
         else:
             self.view.fill(draft, self.line)
-            row = None if index is None else self.view.row_of(index)
-            self.rows.show(len(self.view.shown), row)
+            self._show_rows(index)
+        self._show_around()
+
+    def _find(self, draft: Draft, index: int | None) -> None:
+        turn, at, line = self._fills, self.rows.cursor, self.line
+        copy, words, order = draft.copy(), list(self.view.words), self.view.order
+        self.work.ask(
+            "find", lambda _book: FoundRows(turn, find(copy, words, order, line), index, at)
+        )
+
+    def found(self, rows: FoundRows) -> None:
+        """A thread has found what to show; the cursor is left where it went meanwhile."""
+        if (draft := self.draft) is None or rows.turn != self._fills:
+            return
+        index = rows.index if self.rows.cursor == rows.at and rows.index is not None else None
+        index = self.chosen if index is None else index
+        self.is_finding = False
+        self.view.take(rows.shown, draft)
+        self._show_rows(index)
+        self._show_around()
+
+    def _show_rows(self, index: int | None) -> None:
+        row = None if index is None else self.view.row_of(index)
+        self.rows.show(len(self.view.shown), row)
+
+    def _show_around(self) -> None:
         self.show_head()
         self.show_entry()
         self.refresh_bindings()
@@ -102,7 +172,8 @@ class PaneShown(PaneEditing):
             or store is self.store
             or (store in looks and looks[store].snapshot.exists)
         ]
-        self._tabs.update(store_tabs(stores, self.store))
+        unsaved = {store for store, each in self.drafts.items() if each.has_changes}
+        self._tabs.update(store_tabs(stores, self.store, unsaved))
         width = max(self.size.width - 2, 20)
         if draft is None:
             trouble = seen.troubles.get(self.store, "") if seen is not None else ""
@@ -118,10 +189,9 @@ class PaneShown(PaneEditing):
         size = Content("  ").join(parts)
         home = self.common.services.environ.get("HOME", "")
         path = str(draft.look.snapshot.path)
-        one_row = width - size.cell_length - 3 >= min(len(path), 40)
-        room = width - size.cell_length - 3 if one_row else width
-        between = "   " if one_row else "\n"
-        self._file.update(Content.assemble(path_words(os.fspath(path), home, room), between, size))
+        words = path_words(path, home, width)
+        one_row = words.cell_length + 3 + size.cell_length <= width  # else each has its own
+        self._file.update(Content.assemble(words, "   " if one_row else "\n", size))
         lines = state_words(draft, self.line, self._keys())
         if seen is not None and (why := seen.why_it_waits(draft)):
             lines.append(plain(why, "$text-error"))
@@ -141,7 +211,9 @@ class PaneShown(PaneEditing):
 
     def _view_words(self, count: int) -> str:
         parts = []
-        if self.view.words:
+        if self.is_finding:
+            parts.append("looking…")
+        elif self.view.words:
             parts.append(f"{len(self.view.shown):,} of {count:,} shown")
         if self.view.order is not Order.FILE:
             parts.append(f"sorted {self.view.order.value}")
@@ -164,6 +236,7 @@ class PaneShown(PaneEditing):
             return
         if index is None:
             words = "Nothing matches the filter." if draft.entries else ""
+            words = "Looking…" if self.is_finding else words
             if not draft.entries and draft.look.snapshot.is_text:
                 words = empty_words(draft, self._keys())
             self._detail.update(plain(words, "$foreground-muted"))
@@ -176,5 +249,7 @@ class PaneShown(PaneEditing):
             shown = Content.assemble(shown, Content.styled(rest, "dim"))
         self._detail.update(shown)
         made = RowWords(self.common.services.settings.memory, self.line)
-        notes = [*made.notes(draft, index), Content.styled(NOTE, "$foreground-muted italic")]
+        notes = made.notes(draft, index)
+        if self.store is not StoreName.WORKING:  # which no session reads
+            notes.append(Content.styled(NOTE, "$foreground-muted italic"))
         self._notes.update(Content("\n").join(notes))

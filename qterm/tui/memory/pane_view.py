@@ -13,7 +13,7 @@ from qterm.memory.stores import StoreName
 from qterm.memory.writer import Written
 from qterm.tui.commands.registry import Place, bindings
 from qterm.tui.memory.pane_list import EntryView, Order
-from qterm.tui.memory.pane_shown import PaneShown
+from qterm.tui.memory.pane_shown import PaneShown, StoreTabs
 from qterm.tui.widgets.bars import Notices
 
 
@@ -36,19 +36,37 @@ class PaneView(PaneShown):
     def __init__(self) -> None:
         super().__init__()
         self.filter_line = EntryFilter()
+        self._cursors: dict[StoreName, int] = {}
 
     def action_store(self, step: int) -> None:
         """Show another store."""
-        if not self.take_edit():
-            return
         stores = [store for store in StoreName if self._is_there(store)]
         place = stores.index(self.store) if self.store in stores else 0
-        self.store = stores[(place + step) % len(stores)]
+        self.show_store(stores[(place + step) % len(stores)])
+
+    @on(StoreTabs.Pressed)
+    def _tab_pressed(self, event: StoreTabs.Pressed) -> None:
+        self.show_store(event.store)
+
+    def show_store(self, store: StoreName) -> None:
+        """Show this store, the cursor where it was there."""
+        if store is self.store or not self.take_edit():
+            return
+        if self.chosen is not None:
+            self._cursors[self.store] = self.chosen
+        self.store = store
         self.show_editor(on=False)
         self.view = EntryView(order=self.view.order)
         self.filter_line.value = ""
         self.filter_line.display = False
-        self.fill(0)
+        self.fill(self._cursors.get(store, 0))
+
+    def to_list(self) -> None:
+        """To the entries, from wherever one is; what was written is kept as an edit."""
+        if self.is_editing:
+            self.action_edit_done()
+        else:
+            self.action_take_filter()
 
     def _is_there(self, store: StoreName) -> bool:
         if store is not StoreName.WORKING or self.seen is None:
@@ -140,6 +158,8 @@ class PaneView(PaneShown):
             "clean": bool(can_be_cleaned(draft.look)),
             "suggest": bool(draft.entries),
             "edit": has_entry,
+            "mark-all": has_entry and not self.is_finding,
+            "edit-elsewhere": has_entry or self.is_editing,
             "tag": has_entry,
             "move": has_entry and self.view.order is Order.FILE and not self.view.words,
             "split": index is not None and "\n" in draft.texts[index],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from textual.content import Content
+from textual.style import Style
 
 from qterm.memory.draft import Draft
 from qterm.memory.kept_out import why_kept_out
@@ -31,6 +32,9 @@ MEANS = {
     Priority.P3: "P3: goes first",
     None: "no tag: never pruned",
 }
+STORE = "store"
+"""The key in a style's meta: which store a click there chooses."""
+
 FULL = 80
 """Percent from which on a gauge warns."""
 
@@ -131,13 +135,22 @@ class RowWords:
         return notes
 
 
-def store_tabs(fills: Sequence[tuple[StoreName, Look | None]], here: StoreName) -> Content:
-    """The stores side by side, with how full each is; the one that is shown stands out."""
+def store_tabs(
+    fills: Sequence[tuple[StoreName, Look | None]],
+    here: StoreName,
+    unsaved: Collection[StoreName] = (),
+) -> Content:
+    """The stores side by side, with how full each is; the one that is shown stands out.
+
+    One with edits that are not saved has a star. Each is what a click there chooses (`STORE`).
+    """
     parts = []
     for store, look in fills:
         style = "bold reverse" if store is here else MUTED
         fill = _fill(look)
-        parts.append(Content.styled(f" {store.file_name}{fill} ", style))
+        star = Content.styled("*", WARN) if store in unsaved else Content("")
+        words = Content.assemble(f" {store.file_name}{fill}", star, " ").stylize(style)
+        parts.append(words.stylize(Style.from_meta({STORE: str(store)})))
     return Content(" ").join(parts)
 
 
@@ -263,6 +276,6 @@ def empty_words(draft: Draft, keys: dict[str, str]) -> str:
             what = "passing notes that the policy “dual” moved out of MEMORY.md"
     there = "is empty" if draft.look.snapshot.exists else "is not there yet"
     return (
-        f"{name} {there}. hermes keeps {what} in it, an entry each. {keys['add']} adds one; "
+        f"{name} {there}. In it hermes keeps {what}. {keys['add']} adds an entry; "
         "it is written when you save."
     )

@@ -296,7 +296,8 @@ def clean_question(look: Look) -> Content:
         ]
     else:
         lines.append(Content("Every entry stays as it is; only the layout of the file changes."))
+    are = "is" if len(entries) == 1 else "are"
     lines.append(
-        Content.styled(f"{_many(len(entries))} are in it afterwards. It can be undone.", MUTED)
+        Content.styled(f"{_many(len(entries))} {are} in it afterwards. It can be undone.", MUTED)
     )
     return Content("\n").join(lines)
