@@ -122,7 +122,10 @@ async def test_the_pipe_that_a_grandchild_holds_is_not_waited_for() -> None:
 async def test_the_interrupt_goes_to_the_whole_group() -> None:
     child = await python(
         "import subprocess, sys\n"
-        "p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
+        "up = \"print('up', flush=True); input()\"\n"
+        "pipe = subprocess.PIPE\n"
+        "p = subprocess.Popen([sys.executable, '-c', up], stdin=pipe, stdout=pipe)\n"
+        "p.stdout.readline()\n"
         "try: print(p.pid); p.wait()\n"
         "except KeyboardInterrupt: p.wait(); print('ended'); sys.exit(130)\n"
     )

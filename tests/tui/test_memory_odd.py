@@ -250,7 +250,7 @@ async def test_an_archive_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     (archive_of(tmp_path) / "archive.jsonl").mkdir(parents=True)
     async with opened(tmp_path) as (pilot, on):
         await pilot.press("b")
-        await shows(pilot, on, "archive.jsonl")
+        await shows(pilot, on, "a folder is in its place")
         await pilot.press("enter", "d", "tab", "slash", *"x", "escape", "escape")
         await until(pilot, lambda: on.app.screen is pane(on))
 

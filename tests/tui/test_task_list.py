@@ -177,6 +177,7 @@ async def test_a_page_key_before_the_list_is_laid_out_ends_nothing(tmp_path: Pat
         async with at_tasks(on) as pilot:
             await pilot.resize_terminal(40, 12)
             options = tasks(on).list
+            options._tasks, options._shown = (), {}  # a resize that is on its way shows nothing
             options.set_options(["one", "two"])
             options.highlighted = 1
             options.action_page_up()

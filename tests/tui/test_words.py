@@ -233,7 +233,7 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     turn = a_turn(state=TurnState.FAILED, detail="x")
     full = Situation(running=True, waiting=turn, selected=turn, again=turn, notices=1, offers=True)
     full = replace(full, did=True, asks=True, modes=True, filtered=True)
-    full = replace(full, writes=True, folded=True, removed=True, turns=True)
+    full = replace(full, writes=True, folded=True, removed=True, turns=True, can=CAN)
     assert {command.id for command in COMMANDS if not command.available(full)} == {
         *NEVER, *AT_TASKS, *ON_ROWS, "reopen-task",
     }  # fmt: skip
@@ -253,6 +253,40 @@ def test_commands_are_available_when_they_can_do_something() -> None:
     assert {command.id for command in COMMANDS if not command.available(on_turn)} == {
         *NEVER, *AT_TASKS, *ON_ROWS - {"told-hide", "told-turn"}, "reopen-task",
     }  # fmt: skip
+
+
+CAN = frozenset(
+    [
+        "tag",
+        "edit",
+        "write",
+        "plan",
+        "save",
+        "undo",
+        "redo",
+        "undo-write",
+        "suggest",
+        "move",
+        "merge",
+        "split",
+        "clear",
+        "clean",
+        "bring",
+        "asks",
+        "dismiss",
+        "offered",
+        "diff",
+        "compare",
+        "migrate",
+        "apply",
+        "accept",
+        "take",
+        "restore",
+        "filter",
+        "tick",
+    ]
+)
+"""Whatever a screen of the memory can do."""
 
 
 AT_TASKS = {
