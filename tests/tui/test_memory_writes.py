@@ -1,9 +1,12 @@
-"""A write from the preview that takes its time: whatever one does meanwhile, it is told."""
+"""What takes its time in the preview: whatever one does meanwhile, nothing stops or is lost."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -195,3 +198,53 @@ async def test_a_folder_in_the_place_of_the_file_is_told_and_the_plan_stays(
         assert preview(on).rows.count == len(FULL)
         await pilot.press("enter", "y")
         await until(pilot, lambda: isinstance(on.app.screen, Result))
+
+
+LONG = """
+import asyncio, time
+from qterm.tui.desk.memory_work import in_daemon
+
+async def main():
+    try:
+        await asyncio.wait_for(in_daemon(lambda: time.sleep(300)), 0.1)
+    except TimeoutError:
+        print("left")
+
+asyncio.run(main())
+"""
+
+
+def test_quitting_does_not_wait_for_a_policy_that_reckons() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LONG], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "left\n"
+
+
+async def test_every_entry_is_looked_at_beside_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Typed entries are read as YAML, a millisecond each: on the loop it would stand still."""
+    from qterm.memory.proposal import Decision
+    from qterm.tui.words import comparison_rows, plan_rows
+
+    asked, many = [], 3_000
+    matters = plan_rows.matters
+
+    def noted(decision: Decision, text: str) -> bool:
+        if threading.current_thread() is threading.main_thread():
+            asked.append(decision)
+        return matters(decision, text)
+
+    monkeypatch.setattr(plan_rows, "matters", noted)
+    monkeypatch.setattr(comparison_rows, "matters", noted)
+    async with opened(tmp_path, [f"[P2] entry {n} is done" for n in range(many)]) as (pilot, on):
+        await previewed(pilot, on)
+        await pilot.press("left")
+        await shows(pilot, on, "It would lose 3,000 entries that matter")
+        await pilot.press("f", "f", "down", "space")
+        await reckoned(pilot, on)
+        await pilot.press("c")
+        await shows(pilot, on, "3,000 that matter would be LOST")
+        await pilot.press("down", "f", "f")
+    assert len(asked) < many

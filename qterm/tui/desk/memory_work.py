@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,14 +38,18 @@ class MemoryWork:
     start: Start
     _due: dict[str, Work] = field(default_factory=dict)
     _at_work: set[str] = field(default_factory=set)
+    _leave_nothing: set[str] = field(default_factory=set)
     _one_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def ask(self, what: str, work: Work) -> None:
+    def ask(self, what: str, work: Work, *, leaves_nothing: bool = False) -> None:
         """Look at something: of several with the same `what`, only the newest counts.
 
-        It follows the one that is at work, whose answer is not told any more.
+        It follows the one that is at work, whose answer is not told any more. With
+        `leaves_nothing` it writes nothing at all, so that quitting doesn't wait for its end.
         """
         self._due[what] = work
+        if leaves_nothing:
+            self._leave_nothing.add(what)
         if what not in self._at_work:
             self._at_work.add(what)
             self._run(what, partial(self._work_off, what))
@@ -82,7 +88,8 @@ class MemoryWork:
         from qterm.memory.errors import MemoryFault
 
         try:
-            found = await asyncio.to_thread(lambda: work(self._open()))
+            in_thread = in_daemon if what in self._leave_nothing else asyncio.to_thread
+            found = await in_thread(lambda: work(self._open()))
         except MemoryFault as error:
             told: Message = messages.MemoryFailed(what, str(error), error)
         except Exception as error:
@@ -102,3 +109,29 @@ class MemoryWork:
 
         services = self.services
         return open_memory(services.loaded, services.environ, now=services.conversation.now)
+
+
+async def in_daemon(work: Callable[[], object]) -> object:
+    """What `work` gives, done in a thread that ends with the process, wherever it is by then."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+
+    def tell(found: object, error: BaseException | None) -> None:
+        if done.done():  # nobody waits for it any more
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(found)
+
+    def run() -> None:
+        found, caught = None, None
+        try:
+            found = work()
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            caught = error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(tell, found, caught)
+
+    threading.Thread(target=run, name="qterm memory", daemon=True).start()
+    return await done

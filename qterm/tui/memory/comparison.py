@@ -17,10 +17,9 @@ from qterm.tui.desk import messages
 from qterm.tui.memory.rows_room import RowsRoom
 from qterm.tui.widgets.row_list import RowList
 from qterm.tui.words.comparison_rows import (
+    Compared,
     comparison_heads,
     comparison_row,
-    comparison_words,
-    differing,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class ComparisonScreen(RowsRoom):
     def __init__(self, common: Common, store: StoreName) -> None:
         self.store = store
         self.found: Comparison | None = None
+        self._compared: Compared | None = None
         self._shown: list[int] = []
         self._only_differing = False
         self._trouble = ""
@@ -61,12 +61,14 @@ class ComparisonScreen(RowsRoom):
         """Ask every policy."""
         self.tell()
         store = self.store
-        self.work.ask("compare", lambda book: book.compare(store)[1])
+        self.work.ask(
+            "compare", lambda book: Compared.of(book.compare(store)[1]), leaves_nothing=True
+        )
 
     @on(messages.MemoryDone)
     def _done(self, event: messages.MemoryDone) -> None:
-        if isinstance(event.found, Comparison):
-            self.found = event.found
+        if isinstance(event.found, Compared):
+            self._compared, self.found = event.found, event.found.comparison
             self._fill()
 
     @on(messages.MemoryFailed)
@@ -75,9 +77,9 @@ class ComparisonScreen(RowsRoom):
         self.tell()
 
     def _fill(self) -> None:
-        if self.found is not None:
+        if self.found is not None and self._compared is not None:
             every = list(range(len(self.found.rows)))
-            self._shown = differing(self.found) if self._only_differing else every
+            self._shown = self._compared.differing if self._only_differing else every
             self.show(len(self._shown))
 
     def heading(self) -> Content:
@@ -86,9 +88,10 @@ class ComparisonScreen(RowsRoom):
 
     def head(self) -> Content:
         """A line a policy."""
-        if self.found is None:
-            return plain(self._trouble, "$text-error") if self._trouble else Content("Reckoning…")
-        return Content("\n").join(comparison_words(self.found))
+        if self._compared is None:
+            waiting = Content("Reckoning… esc leaves.")
+            return plain(self._trouble, "$text-error") if self._trouble else waiting
+        return Content("\n").join(self._compared.words)
 
     def tell(self) -> None:
         """With the names above the columns."""

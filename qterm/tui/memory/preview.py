@@ -30,7 +30,6 @@ from qterm.tui.words.plan_rows import (
     lost_words,
     migration_words,
     policy_tabs,
-    sizes,
 )
 
 if TYPE_CHECKING:
@@ -92,16 +91,17 @@ class PreviewScreen(RowsRoom):
         self._asked += 1
         number = self._asked
 
-        def preview(book: MemoryBook) -> tuple[int, Preview]:
-            return number, book.preview(policy, store, ticks=ticks, drop_stray=True)
+        def preview(book: MemoryBook) -> tuple[int, PlanRows]:
+            found = book.preview(policy, store, ticks=ticks, drop_stray=True)
+            return number, PlanRows.of(found)
 
-        self.work.ask("preview", preview)
+        self.work.ask("preview", preview, leaves_nothing=True)
 
     @on(messages.MemoryDone)
     def _done(self, event: messages.MemoryDone) -> None:
         match event.what, event.found:
-            case "preview", (int() as number, Preview() as preview) if number == self._asked:
-                self._show_preview(preview)  # an older one knows nothing of the newest tick
+            case "preview", (int() as number, PlanRows() as made) if number == self._asked:
+                self._show_preview(made)  # an older one knows nothing of the newest tick
             case "diff", list() as lines:
                 self.app.push_screen(Sheet("What would change", diff_content(lines)))
             case "migration", (Preview(), Migration() as migration, str() as form):
@@ -131,8 +131,8 @@ class PreviewScreen(RowsRoom):
             self._ask()
         self.tell()
 
-    def _show_preview(self, preview: Preview) -> None:
-        before = self.made
+    def _show_preview(self, made: PlanRows) -> None:
+        before, preview = self.made, made.preview
         self._reckoning = False
         if self._refused:
             what = ""
@@ -146,16 +146,14 @@ class PreviewScreen(RowsRoom):
         elif before is None or before.proposal.policy != preview.proposal.policy:
             self._sentence = ""
         self._ticks[self.policy] = preview.ticks
-        self.made = PlanRows(preview, {})
+        self.made = made
         self._fill()
 
     def _fill(self) -> None:
         made = self.made
         decisions = list(made.proposal.decisions) if made is not None else []
         if self._only_going and made is not None:
-            decisions = [
-                each for each in decisions if each.action is not Action.KEEP or made.is_lost(each)
-            ]
+            decisions = made.notable
         chosen = self.chosen
         self._shown = decisions
         row = None
@@ -200,8 +198,8 @@ class PreviewScreen(RowsRoom):
         if made is None or made.proposal.policy != self.policy:
             lines.append(Content("Reckoning… esc leaves." if self._reckoning else ""))
         else:
-            lines += sizes(made.preview)
-            if lost := lost_words(made.preview):
+            lines += made.sizes
+            if lost := lost_words(made):
                 lines.append(plain(lost, "bold $text-error"))
             elif not made.proposal.has_work:
                 lines.append(Content.styled("There is nothing to prune.", "$text-success"))
@@ -370,7 +368,7 @@ class PreviewScreen(RowsRoom):
             form = "tags" if typed * 2 > len(preview.looks[0].entries) else "schema"
             return preview, book.migration(store, form)[1], form
 
-        self.work.ask("migration", look)
+        self.work.ask("migration", look, leaves_nothing=True)
 
     def _ask_migration(self, migration: Migration, form: str) -> None:
         if not any(step.changed for step in migration.steps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -11,6 +12,23 @@ from qterm.memory.proposal import Action
 from qterm.memory.schema import priority_of
 from qterm.tui.words.entry_rows import MUTED, first_words, percent, tag_words
 from qterm.tui.words.plan_rows import GOES, LOST, matters
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison, with what takes a look at every entry; made in a thread (`of`).
+
+    `words` are a line a policy, `differing` the rows in which the policies don't agree.
+    """
+
+    comparison: Comparison
+    words: list[Content]
+    differing: list[int]
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Compared:
+        """All of it; of 50,000 entries it takes a while."""
+        return cls(comparison, comparison_words(comparison), differing(comparison))
 
 
 def comparison_row(comparison: Comparison, index: int, width: int) -> Content:
@@ -50,12 +68,14 @@ def comparison_words(comparison: Comparison) -> list[Content]:
 def _summaries(comparison: Comparison) -> Iterator[Content]:
     for number, proposal in enumerate(comparison.proposals):
         going = [row for row in comparison.rows if row.decisions[number].ticked]
-        lost = [row for row in going if matters(row.decisions[number], row.entry)]
+        lost = []
+        if not proposal.can_apply:
+            lost = [row for row in going if matters(row.decisions[number], row.entry)]
         after = proposal.after[0]
         line = f"{proposal.policy:<7} {len(going):>4,} go, {after.size:,} characters are left"
         if after.limit:
             line += f" ({percent(after.size, after.limit)} %)"
-        if lost and not proposal.can_apply:
+        if lost:
             mark = Content.styled(f" · {len(lost):,} that matter would be LOST", LOST)
             yield Content.assemble(line, mark)
         else:

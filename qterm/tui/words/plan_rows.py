@@ -61,6 +61,14 @@ class PlanRows:
     preview: Preview
     ticked: dict[tuple[StoreName, int], bool]
 
+    @classmethod
+    def of(cls, preview: Preview) -> PlanRows:
+        """With all that looks at every entry: made in a thread, as 50,000 take a while."""
+        made = cls(preview, {})
+        for part in ("lost", "notable", "sizes", "offered", "_going_at_first"):
+            getattr(made, part)
+        return made
+
     @property
     def proposal(self) -> Proposal:
         """What the policy proposes."""
@@ -72,7 +80,32 @@ class PlanRows:
 
     def is_lost(self, decision: Decision) -> bool:
         """Whether the earlier pruner would have lost an entry that matters (rule M4)."""
-        return not self.proposal.can_apply and matters(decision, self.proposal.text(decision))
+        return (decision.store, decision.index) in self.lost
+
+    @cached_property
+    def lost(self) -> frozenset[tuple[StoreName, int]]:
+        """The entries that matter which the earlier pruner would have lost."""
+        if self.proposal.can_apply:
+            return frozenset()
+        return frozenset(
+            (each.store, each.index)
+            for each in self.proposal.decisions
+            if matters(each, self.proposal.text(each))
+        )
+
+    @cached_property
+    def notable(self) -> list[Decision]:
+        """The entries that go, are offered, or would be lost."""
+        return [
+            each
+            for each in self.proposal.decisions
+            if each.action is not Action.KEEP or self.is_lost(each)
+        ]
+
+    @cached_property
+    def sizes(self) -> list[Content]:
+        """A line a file: its size now, and afterwards, against its limit."""
+        return sizes(self.preview)
 
     def row(self, decision: Decision, width: int) -> Content:
         """One entry: tick, what happens, tag, first words, and why."""
@@ -173,13 +206,11 @@ def policy_tabs(policies: Sequence[str], here: str) -> Content:
     return Content(" ").join(parts)
 
 
-def lost_words(preview: Preview) -> str:
+def lost_words(rows: PlanRows) -> str:
     """What the earlier pruner would have lost; empty for any other policy."""
-    if preview.proposal.can_apply:
+    if rows.proposal.can_apply:
         return ""
-    lost = [
-        each for each in preview.proposal.decisions if matters(each, preview.proposal.text(each))
-    ]
+    lost = rows.lost
     if not lost:
         return "It would lose nothing that matters here."
     many = "1 entry that matters" if len(lost) == 1 else f"{len(lost):,} entries that matter"
@@ -207,7 +238,7 @@ def apply_question(rows: PlanRows, backups: str) -> Content:
         lines.append(Content.assemble(f" {sign} ", tag_words(tag), "  ", first_words(text, 58)))
     if len(going) > 500:
         lines.append(Content.styled(f" … and {len(going) - 500:,} more", MUTED))
-    lines += [Content(""), *sizes(rows.preview), Content("")]
+    lines += [Content(""), *rows.sizes, Content("")]
     lines.append(
         plain(
             "Each entry is archived first, and the whole file is kept as it is in "
