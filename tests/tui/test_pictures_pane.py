@@ -42,7 +42,7 @@ PICTURES: dict[str, tuple[tuple[int, int], Stores, Then]] = {
         {MEMORY: FULL, WORKING: OLD},
         keys("left", words="does not read"),
     ),
-    "memory-clean": (WIDE, {MEMORY: UNCLEAN}, keys("x", words="Write MEMORY.md clean?")),
+    "memory-clean": (WIDE, {MEMORY: UNCLEAN}, steps(keys("x", words="Leave it (n)"), quiet)),
     "memory-save-p1": (WIDE, {MEMORY: FULL}, steps(keys("3", "ctrl+s", words="is P1"), quiet)),
 }
 
