@@ -1,4 +1,4 @@
-"""A memory pane that is killed on a real terminal: what was not saved is there at the next start."""
+"""A memory pane killed on a real terminal: what was not saved is there at the next start."""
 
 from __future__ import annotations
 
