@@ -259,6 +259,8 @@ CAN = frozenset(
     [
         "tag",
         "edit",
+        "edit-elsewhere",
+        "mark-all",
         "write",
         "plan",
         "save",
