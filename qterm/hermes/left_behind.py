@@ -92,24 +92,25 @@ def _end(processes: list[psutil.Process]) -> None:
     import psutil
 
     noted = {process.pid: process for process in processes}
-    _note_children(noted)
+    note_children(noted)
     for process in processes:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGINT)  # each leads a group of its own
     until = time.monotonic() + INTERRUPT_SECONDS
-    while any(map(_runs, processes)) and time.monotonic() < until:
-        _note_children(noted)
+    while any(map(runs, processes)) and time.monotonic() < until:
+        note_children(noted)
         time.sleep(0.05)
-    _note_children(noted)
+    note_children(noted)
     for process in noted.values():
         with contextlib.suppress(psutil.Error):
             process.kill()  # psutil checks that the id is still this process's
     until = time.monotonic() + 1.0
-    while any(map(_runs, noted.values())) and time.monotonic() < until:
+    while any(map(runs, noted.values())) and time.monotonic() < until:
         time.sleep(0.02)
 
 
-def _note_children(noted: dict[int, psutil.Process]) -> None:
+def note_children(noted: dict[int, psutil.Process]) -> None:
+    """Note what these have started so far: it can't be found once they are gone."""
     import psutil
 
     for process in list(noted.values()):
@@ -118,7 +119,8 @@ def _note_children(noted: dict[int, psutil.Process]) -> None:
                 noted.setdefault(child.pid, child)
 
 
-def _runs(process: psutil.Process) -> bool:
+def runs(process: psutil.Process) -> bool:
+    """Whether it is more than an entry that its parent has not collected yet."""
     import psutil
 
     try:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from qterm.hermes.left_behind import LeftBehind
+from qterm.hermes.left_behind import LeftBehind, note_children, runs
 
 CHUNK = 65_536
 DRAIN = 2.0
@@ -198,10 +198,7 @@ class Child:
             with contextlib.suppress(psutil.Error):
                 for process in psutil.Process(self.pid).children(recursive=True):
                     self._noted.setdefault(process.pid, process)
-        for known in list(self._noted.values()):
-            with contextlib.suppress(psutil.Error):
-                for process in known.children(recursive=True):
-                    self._noted.setdefault(process.pid, process)
+        note_children(self._noted)
 
     def signal_group(self, number: signal.Signals) -> None:
         """Send a signal to the process and its group, if it still runs."""
@@ -218,7 +215,7 @@ class Child:
             with contextlib.suppress(psutil.Error):
                 process.kill()  # psutil checks that the id is still this process's
         until = time.monotonic() + 1.0
-        while any(_runs(process) for process in left) and time.monotonic() < until:
+        while any(runs(process) for process in left) and time.monotonic() < until:
             time.sleep(0.01)
 
     def poll(self) -> bool:
@@ -271,14 +268,6 @@ class Child:
             raise
         finally:
             writer.close()
-
-
-def _runs(process: psutil.Process) -> bool:
-    """Whether it is more than an entry that its parent has not collected yet."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,6 @@ class Filling:
 def percent_full(book: MemoryBook) -> int | None:
     """How full MEMORY.md is, in percent of its limit; None where there is none."""
     from qterm.memory.stores import StoreName
+    from qterm.tui.words.entry_rows import percent_of
 
-    look = book.look(StoreName.MEMORY)
-    if look.limit is None or not look.snapshot.exists:
-        return None
-    return round(look.document.size * 100 / look.limit.chars)
+    return percent_of(book.look(StoreName.MEMORY))

@@ -30,9 +30,7 @@ from qterm.tui.memory.seen import Seen, see
 from qterm.tui.widgets.bars import KeysLine, Notices, TitleBar
 from qterm.tui.widgets.row_list import RowList
 from qterm.tui.widgets.too_small import TooSmall
-from qterm.tui.words.entry_rows import (
-    percent,
-)
+from qterm.tui.words.entry_rows import percent_of
 from qterm.tui.words.place_words import place_words
 from qterm.tui.words.state_words import asks_words, q_words, title_state
 
@@ -333,9 +331,7 @@ class MemoryScreen(PaneRooms):
 
     def _tell_common(self) -> None:
         look = self.seen.looks.get(StoreName.MEMORY) if self.seen is not None else None
-        self.common.memory_percent = None
-        if look is not None and look.limit is not None and look.snapshot.exists:
-            self.common.memory_percent = percent(look.document.size, look.limit.chars)
+        self.common.memory_percent = percent_of(look) if look is not None else None
         self.common.memory_unsaved = any(each.has_changes for each in self.drafts.values())
         self.app.common_changed()
 

@@ -307,15 +307,9 @@ class PaneEditing(Screen[None]):
         """Write it as it is now, beside the screen, where it can be edited on meanwhile."""
         draft = draft.copy()
 
-        def save(book: object) -> object:
-            from qterm.memory.book import MemoryBook
-
-            assert isinstance(book, MemoryBook)
-            return book.save(draft, allow_empty=allow_empty)
-
         self.then = then
         self.app.notify("Saving…", timeout=2)
-        self.work.change("save", save)
+        self.work.change("save", lambda book: book.save(draft, allow_empty=allow_empty))
 
 
 def written_words(written: tuple[Written, ...]) -> str:

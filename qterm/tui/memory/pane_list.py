@@ -24,7 +24,6 @@ AT_ONCE = 500
 """How many entries are looked at without a thread: a few milliseconds' worth."""
 
 _TAGS = {"p1": Priority.P1, "p2": Priority.P2, "p3": Priority.P3}
-_WORDS = {"none", "odd", "changed"}
 
 
 @dataclass
@@ -87,8 +86,7 @@ def find(draft: Draft, words: Sequence[str], order: Order, line: str) -> Sequenc
         shown = [index for index in shown if test(index)]
     texts = draft.texts
     if order is Order.TAG:
-        ranks = {priority: str(priority) for priority in Priority}
-        shown = sorted(shown, key=lambda index: ranks.get(priority_of(texts[index]), "P9"))  # type: ignore[arg-type]
+        shown = sorted(shown, key=lambda index: priority_of(texts[index]) or "P9")
     elif order is Order.SIZE:
         shown = sorted(shown, key=lambda index: -len(texts[index]))
     return shown

@@ -46,14 +46,7 @@ class PaneRooms(PaneView):
         """See what a prune would take; it looks at the file, so unsaved edits are asked about."""
         if not self.take_edit():
             return
-        stores = {self.store, StoreName.WORKING, StoreName.MEMORY}
-        unsaved = [
-            store for store in stores if store in self.drafts and self.drafts[store].has_changes
-        ]
-        if not unsaved:
-            self._preview()
-            return
-        if self.store not in unsaved:
+        if not self._is_unsaved(self.store):
             self._preview()
             return
         question = Question(

@@ -37,7 +37,6 @@ class RowsRoom(Room):
     """`row`, `head` and `detail` are asked for when they are drawn."""
 
     AUTO_FOCUS = "RowList"
-    DEFAULT_CLASSES = "rows-room"
 
     def __init__(self, common: Common) -> None:
         super().__init__()

@@ -162,6 +162,13 @@ def _fill(look: Look | None) -> str:
     return f" {percent(look.document.size, look.limit.chars)}%"
 
 
+def percent_of(look: Look) -> int | None:
+    """How full the store is, in percent; None where there is no file, or no limit."""
+    if look.limit is None or not look.snapshot.exists:
+        return None
+    return percent(look.document.size, look.limit.chars)
+
+
 def percent(size: int, limit: int) -> int:
     """How full a store is; over 100 where it is too full."""
     return round(size * 100 / limit)
